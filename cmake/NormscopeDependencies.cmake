@@ -68,7 +68,7 @@ if(NORMSCOPE_APP)
   if(NOT TARGET OpenGL::GL)
     normscope_missing("OpenGL" libgl-dev)
   endif()
-  # Only the header is needed: functions are asked for by name (app/headless/gl.h), so that the program starts without.
+  # Only the header is needed: functions are asked for by name (app/headless/software_screen.h), so that the program starts without.
   add_library(normscope_gl INTERFACE)
   target_include_directories(normscope_gl SYSTEM INTERFACE "$<TARGET_PROPERTY:OpenGL::GL,INTERFACE_INCLUDE_DIRECTORIES>")
 

@@ -128,9 +128,9 @@ Exit run_study(const StudyOptions& options, StudyWork work) {
   return train_study(options, work, files, runner);
 }
 
-void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help) {
-  const auto file = [&](const char* option, std::string& path, const char* words) {
-    if (words) sub.add_option(option, path, words)->type_name("FILE");
+void add_study(CLI::App& sub, StudyOptions& options, const StudyFiles& help) {
+  const auto file = [&](const char* option, std::string& path, const std::string& words) {
+    if (!words.empty()) sub.add_option(option, path, words)->type_name("FILE");
   };
   sub.add_flag("--stored", options.stored, "show what was trained before; train nothing");
   sub.add_flag("--dry-run", options.dry_run, "count the runs and guess their time; train none to its end");

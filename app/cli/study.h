@@ -33,11 +33,8 @@ struct StudyOptions {
   int32_t threads = 0;
 };
 
-/// The help of the files; null: the study has no such file.
-struct FileHelp {
-  const char *json, *csv, *svg, *markdown;
-};
-void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help);
+/// `help` is that of the files; empty: the study has no such file.
+void add_study(CLI::App& sub, StudyOptions& options, const StudyFiles& help);
 /// Repeats --backend and --tf32 as a command line: "" or " --backend cuda".
 std::string backend_line(const BackendOptions& options, std::string_view between);
 

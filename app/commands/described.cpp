@@ -76,7 +76,7 @@ OptionText option_text(const CLI::Option& option) {
   return text;
 }
 
-CommandText command_text(const CLI::App& app, const std::string& path) {
+CommandText command_text(const CLI::App& app, const std::string& path = "") {
   CommandText text{path, app.get_description(), app.get_footer(), {}, {}};
   for (const CLI::Option* option : app.get_options()) text.options.push_back(option_text(*option));
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
@@ -84,8 +84,6 @@ CommandText command_text(const CLI::App& app, const std::string& path) {
         command_text(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name()));
   return text;
 }
-
-CommandText describe(const CLI::App& app) { return command_text(app, ""); }
 
 // ---- the manual page normscope(1), written in man(7) from the description of the command line.
 
@@ -332,8 +330,6 @@ std::string fish(const CommandText& program) {
   return out;
 }
 
-std::vector<std::string> shell_names() { return {"bash", "zsh", "fish"}; }
-
 /// A script for `shell` (bash, zsh or fish) that completes commands, options, their values and files.
 std::string completion(const CommandText& program, const std::string& shell) {
   return shell == "bash" ? bash(program) : shell == "zsh" ? zsh(program) : fish(program);
@@ -346,18 +342,18 @@ void add_described(CLI::App& app, Command& command) {
   CLI::App& complete =
       *app.add_subcommand("completion", "Print a completion script: source <(normscope completion bash)");
   complete.add_option("shell", *shell, "the shell that it is for")
-      ->check(CLI::IsMember(shell_names()))
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
       ->type_name("SHELL")
       ->required();
   complete.callback([shell, &app, &command] {
     command = [shell, &app] {
-      put(completion(describe(app), *shell));
+      put(completion(command_text(app), *shell));
       return Exit::Ok;
     };
   });
   app.add_subcommand("man", "Print the manual page: normscope man | man -l -")->callback([&] {
     command = [&app] {
-      put(man_page(describe(app)));
+      put(man_page(command_text(app)));
       return Exit::Ok;
     };
   });

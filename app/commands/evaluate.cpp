@@ -12,8 +12,8 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/run/network.h"
 #include "training/run/run.h"
-#include "training/run/segment_memory.h"
 
 namespace normscope::commands {
 using namespace cli;

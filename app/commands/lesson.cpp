@@ -17,7 +17,7 @@
 #include "app/commands/lesson.h"
 #include "app/course/check.h"
 #include "app/course/curves.h"
-#include "app/course/language.h"
+#include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tapes.h"
 #include "app/link/link.h"
@@ -313,8 +313,8 @@ void add_lesson(CLI::App& app, Command& command) {
   check.add_flag("--full", options->full, "five seeds instead of one");
   check.add_flag("--write", options->write, "with --full: keep the numbers in each lesson's measured.json");
   add_study(check, options->study,
-            {"write measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
-             nullptr, "a page of all of them"});
+            {"write measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed", "",
+             "a page of all of them"});
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   add_language(report, options->language);
   report.add_option("--out", options->out, "the folder to write")->type_name("DIR");

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/cli/terminal.h"
-#include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/headless/ui_driver.h"
 #include "app/link/link.h"

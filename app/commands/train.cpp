@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/cli/options.h"
@@ -33,7 +34,6 @@
 #include "training/run/checkpoint.h"
 #include "training/run/evaluate.h"
 #include "training/run/footprint.h"
-#include "training/run/model_formats.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
 
@@ -242,11 +242,7 @@ Exit profile_all(std::vector<Job>& jobs) {
 
 // ---- the runs that the command line asks for, or the saved one that goes on
 
-struct Assignment {
-  std::string key, value;
-};
-
-Assignment parse_assignment(const std::string& text) {
+std::pair<std::string, std::string> parse_assignment(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
     throw CommandError(Exit::Usage, fmt::format("--set '{}': expected KEY=VALUE, as train.lr=1e-3", text));
@@ -343,8 +339,8 @@ std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   }
   with_exit(Exit::Usage, [&] {  // see resumed_job()
     for (const std::string& text : options.set) {
-      const Assignment assignment = parse_assignment(text);
-      saved.edits.push_back({from.steps() + 1, assignment.key, assignment.value});
+      const auto [key, value] = parse_assignment(text);
+      saved.edits.push_back({from.steps() + 1, key, value});
     }
     for (const std::string& text : options.edits) saved.edits.push_back(parse_edit(text));
   });
@@ -370,8 +366,8 @@ Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, B
   job.first_step = job.run->steps_done();
   with_exit(Exit::Usage, [&] {
     for (const std::string& text : options.set) {
-      const Assignment assignment = parse_assignment(text);
-      job.run->edit(assignment.key, assignment.value);
+      const auto [key, value] = parse_assignment(text);
+      job.run->edit(key, value);
     }
     if (options.edits.empty()) {
       std::vector<ConfigRun> runs{{job.letter, job.run->spec(), job.run->scheduled()}};

@@ -104,6 +104,18 @@ Json lesson_json(const LessonReport& report) {
   return json;
 }
 
+bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  if (m.curve.empty())
+    return complete_for(lesson, *lesson.measure(m.first), curves) &&
+           complete_for(lesson, *lesson.measure(m.second), curves);
+  const auto known = [&](const std::string& other) {
+    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
+  };
+  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
+         std::ranges::all_of(m.rivals, known) &&
+         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
+}
+
 }  // namespace
 
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
@@ -436,18 +448,6 @@ bool can_be_cut(const Lesson& lesson, const Measure& m) {
   if (m.take == "first_below") return true;  // a curve may end before it falls below, which reads "never"
   if (!m.curve.empty()) return can_be_cut(*lesson.curve(m.curve));
   return can_be_cut(lesson, *lesson.measure(m.first)) || can_be_cut(lesson, *lesson.measure(m.second));
-}
-
-bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
-  if (m.curve.empty())
-    return complete_for(lesson, *lesson.measure(m.first), curves) &&
-           complete_for(lesson, *lesson.measure(m.second), curves);
-  const auto known = [&](const std::string& other) {
-    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
-  };
-  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
-         std::ranges::all_of(m.rivals, known) &&
-         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
 }
 
 double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {

@@ -36,7 +36,6 @@ bool can_be_cut(const Curve& curve);
 /// Whether a measure may be such a value, or be made of one.
 bool can_be_cut(const Lesson& lesson, const Measure& measure);
 
-bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves);
 /// The measure of one seed. NaN where the curve gives no value; +inf for a first_below that never
 /// happens.
 double evaluate(const Lesson& lesson, const Measure& measure, const CurveSet& curves);

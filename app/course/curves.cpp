@@ -8,14 +8,13 @@
 #include <regex>
 
 #include "app/course/figures.h"
-#include "app/course/language.h"
 #include "app/course/map.h"
+#include "app/course/reader.h"
 #include "app/course/tapes.h"
 #include "app/ui/widgets.h"
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
-#include "training/measure/single_norm.h"
-#include "training/measure/skip_product.h"
+#include "training/measure/small_tape.h"
 #include "training/measure/theory/theory.h"
 #include "training/spec/update_rule.h"
 
@@ -297,48 +296,36 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
 }
 
 std::string unknown_quantity(const Curve& curve) {
-  const auto among = [&](std::initializer_list<const char*> names) -> std::string {
-    if (std::ranges::find(names, curve.y) != names.end()) return {};
-    return fmt::format("{}", fmt::join(names, ", "));
-  };
+  using Of = Curve::Of;
+  static const std::vector<std::string_view> kNames[] = {
+      // by Curve::Of
+      {"loss", "excess", "token_cosine", "rate", "critical_rate", "skip_product"},
+      {"final_loss", "final_excess", "learns"},
+      {"last_gradient", "own_shares", "log_offset", "output_change", "step_change"},
+      {"stream", "attention_stream", "between_bounds", "above_tenth", "gradient", "skip", "path", "branch"},
+      {"own", "sum"},
+      {"activation_share", "jacobian", "jacobian_product", "gradient_mean", "gradient_variance"},
+      {"norms"},
+      {},
+      {"layer", "top"},
+      {"learns"},
+      {},
+      {"change"}};
+  if (curve.of == Of::Tape) return unknown_of_tape(curve.y);
   const auto [top, below] = two_names(curve.y);
-  switch (curve.of) {
-    case Curve::Of::Run: {
-      const auto known_name = [](const std::string& name) { return stat_name(name) || stack_of_skip(name); };
-      if (known_name(top) && (below.empty() || known_name(below))) return {};
-      std::string known = among({"loss", "excess", "token_cosine", "rate", "critical_rate", "skip_product"});
-      if (!known.empty())
-        known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
-      return known;
-    }
-    case Curve::Of::Sweep:
-      return among({"final_loss", "final_excess", "learns"});
-    case Curve::Of::Border:
-      return among({"learns"});
-    case Curve::Of::Depth:
-      return among({"last_gradient", "own_shares", "log_offset", "output_change", "step_change"});
-    case Curve::Of::Layers:
-      return among({"stream", "attention_stream", "between_bounds", "above_tenth", "gradient", "skip", "path",
-                    "branch"});
-    case Curve::Of::Shares:
-      return among({"own", "sum"});
-    case Curve::Of::Norm:
-      return among(
-          {"activation_share", "jacobian", "jacobian_product", "gradient_mean", "gradient_variance"});
-    case Curve::Of::Wiring:
-      return among({"norms"});
-    case Curve::Of::Profile:
-      if (layer_name(top) && (below.empty() || stat_name(of_layer(below, 1)))) return {};
-      return "a probe with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b', b of L* or of one "
-             "layer";
-    case Curve::Of::LeftOut:
-      return among({"layer", "top"});
-    case Curve::Of::OneStep:
-      return among({"change"});
-    case Curve::Of::Tape:
-      return unknown_of_tape(curve.y);
-  }
-  return "another kind of curve";
+  const auto of_run = [](const std::string& name) { return stat_name(name) || stack_of_skip(name); };
+  if (curve.of == Of::Run && of_run(top) && (below.empty() || of_run(below))) return {};
+  if (curve.of == Of::Profile)
+    return layer_name(top) && (below.empty() || stat_name(of_layer(below, 1)))
+               ? ""
+               : "a probe with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b', b of L* or of one "
+                 "layer";
+  const std::vector<std::string_view>& names = kNames[static_cast<size_t>(curve.of)];
+  if (std::ranges::find(names, curve.y) != names.end()) return {};
+  std::string known = fmt::format("{}", fmt::join(names, ", "));
+  if (curve.of == Of::Run)
+    known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
+  return known;
 }
 
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes) {

@@ -18,7 +18,7 @@
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
 //   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, the norm times |x| over sqrt(width);
 //           gradient_mean, gradient_variance: what its backward pass leaves of a gradient's (see
-//           measure/single_norm.h). Of its activation: activation_share, mean square of what it lets through over that
+//           measure/small_tape.h). Of its activation: activation_share, mean square of what it lets through over that
 //           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1
 //   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
 //   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio

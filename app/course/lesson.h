@@ -193,7 +193,7 @@ struct Curve {
   std::string other{};           ///< Border, and the sweeps that are its cells (map.h)
   std::vector<double> values{};  ///< of `other`: a Border has all, each of its cells one
   std::string
-      over{};       ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h); Tape: a field
+      over{};       ///< Norm: "scale", "width" or "shift" of the rows (measure/small_tape.h); Tape: a field
   double rate = 0;  ///< Tape, over steps in [from, to]: rate of the gradient descent
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)

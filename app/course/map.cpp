@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "app/plot/plot_axis.h"
@@ -51,24 +50,6 @@ FigureAxis shown_axis(const std::string& field, const std::vector<double>& value
     axis.high = values.back() + half;
   }
   return axis;
-}
-
-/// A curve's value at each x as far as it is known: of one seed, or the mean of several.
-struct Known {
-  const std::vector<double>* y = nullptr;
-  std::optional<double> at(size_t i) const {
-    return y && i < y->size() ? std::optional((*y)[i]) : std::nullopt;
-  }
-};
-
-Known known(const std::string& curve, const FigureData& data) {
-  if (data.own) {
-    const auto it = data.own->find(curve);
-    return {it == data.own->end() ? nullptr : &it->second.y};
-  }
-  if (!data.reference) return {};
-  const auto it = data.reference->curves.find(curve);
-  return {it == data.reference->curves.end() ? nullptr : &it->second.mean};
 }
 
 double final_loss(const experiments::RunFindings& run, bool excess) {
@@ -130,22 +111,28 @@ std::vector<float> sizes_of(const std::vector<float>& shares, size_t width) {
 
 std::string percent(float share) { return fmt::format("{:.0f}", 100 * share); }
 
+std::string excess_of_row(const Curve& border, size_t row) {
+  return fmt::format("{}.{}", border.id, row + 1);
+}
+
+/// The names of a row's curves: "NAME.1" and "NAME.1.learns" of row 0.
+std::string learns_of_row(const Curve& border, size_t row) { return excess_of_row(border, row) + ".learns"; }
+
 }  // namespace
 
 CellMap cells_of(const Curve& border, const FigureData& data) {
   const int32_t seeds = data.own || !data.reference ? 1 : data.reference->seeds;
   CellMap map{border.xs.size(), border.values.size(), {}};
   for (size_t row = 0; row < map.rows; ++row) {
-    const Known excess = known(excess_of_row(border, row), data),
-                learns = known(learns_of_row(border, row), data);
+    const std::vector<double>*excess = seen_values(excess_of_row(border, row), data),
+          *learns = seen_values(learns_of_row(border, row), data);
     for (size_t column = 0; column < map.columns; ++column) {
       MapCell& cell = map.cells.emplace_back();
-      const std::optional<double> loss = excess.at(column);
-      if (!loss) continue;
+      if (!excess || column >= excess->size()) continue;
       cell.known = seeds;
-      cell.excess = *loss;
-      if (const std::optional<double> share = learns.at(column); share && std::isfinite(*loss))
-        cell.learn = static_cast<int32_t>(std::ceil(*share * seeds - 0.5));
+      cell.excess = (*excess)[column];
+      if (learns && column < learns->size() && std::isfinite(cell.excess))
+        cell.learn = static_cast<int32_t>(std::ceil((*learns)[column] * seeds - 0.5));
     }
   }
   return map;
@@ -261,12 +248,6 @@ bool same_runs(const Curve& a, const Curve& b) {
   return a.of == b.of && a.run == b.run && a.field == b.field && a.xs == b.xs && a.other == b.other &&
          a.values == b.values;
 }
-
-std::string excess_of_row(const Curve& border, size_t row) {
-  return fmt::format("{}.{}", border.id, row + 1);
-}
-
-std::string learns_of_row(const Curve& border, size_t row) { return excess_of_row(border, row) + ".learns"; }
 
 void add_cells(std::vector<Curve>& curves) {
   std::vector<Curve> all;

@@ -75,9 +75,6 @@ bool same_runs(const Curve& a, const Curve& b);
 
 /// Adds its cells after each border.
 void add_cells(std::vector<Curve>& curves);
-/// The names of a row's curves: "NAME.1" and "NAME.1.learns" of row 0.
-std::string excess_of_row(const Curve& border, size_t row);
-std::string learns_of_row(const Curve& border, size_t row);
 
 /// Adds the river of a beta^2 map: a stream whose bands are the shares of the input and of each branch. Column 0 is
 /// the input alone, column i is row i of the map over its sum. A map with a row that has no sum, as one that is not

@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "app/course/curves.h"
-#include "app/course/language.h"
 #include "app/course/pictures/pictures.h"
+#include "app/course/reader.h"
 #include "app/course/tapes.h"
 #include "app/ui/paint.h"
 #include "engine/core/error.h"
@@ -39,6 +39,18 @@ std::string picture_of(const Lesson& lesson, const Figure& figure, bool dark) {
   return fmt::format("{}-{}{}.svg", lesson.id, figure.id, dark ? "-dark" : "");
 }
 
+/// Draws a figure from the measurements of all seeds.
+plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
+  plot::PlotSpec plot = figure_plot(lesson, figure, {.reference = &kept, .level = kept.level});
+  plot.pad_right = 120;
+  if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
+  const bool bars = ranges_apart(figure, kept);
+  plot.note += (plot.note.empty() ? "" : "; ") +
+               lesson.words->tr(bars ? "{seeds} seeds, ranges as bars" : "{seeds} seeds, range as band",
+                                {{"seeds", kept.seeds}});
+  return plot;
+}
+
 }  // namespace
 
 std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept) {
@@ -67,17 +79,6 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run) {
   for (const auto& [key, value] : field_values(run.spec))
     if (key != "run.name" && value != get_field(standard, key)) out += fmt::format(", {} {}", key, value);
   return out;
-}
-
-plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept) {
-  plot::PlotSpec plot = figure_plot(lesson, figure, {.reference = &kept, .level = kept.level});
-  plot.pad_right = 120;
-  if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
-  const bool bars = ranges_apart(figure, kept);
-  plot.note += (plot.note.empty() ? "" : "; ") +
-               lesson.words->tr(bars ? "{seeds} seeds, ranges as bars" : "{seeds} seeds, range as band",
-                                {{"seeds", kept.seeds}});
-  return plot;
 }
 
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,

@@ -37,8 +37,6 @@ struct ClaimRow {
 std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
 /// Names a run and every field with a non-default value: "B: Post-LN, warm-up 200, train.warmup 200".
 std::string settings_of(const Lesson& lesson, const LessonRun& run);
-/// Draws a figure from the measurements of all seeds.
-plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
 /// The figure as a file, also where it is a picture and no plot.
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
                      plot::ExportSize size);

@@ -123,6 +123,42 @@ const SmallValue& value_of(const SmallReplay& replay, const Part& part) {
 /// A row of its own before the loss, which works it out of its scores without writing it anywhere.
 constexpr const char* kProbability = "p";
 
+/// The numbers that `y` names. Throws Error for a name that the tape does not have, and for
+/// a product of different shapes.
+std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::string& y) {
+  using Kind = Quantity::Kind;
+  const Quantity q = quantity_from(y).value();
+  const SmallValue& a = value_of(replay, q.parts[0]);
+  if (q.kind == Kind::Numbers) return {a.values.begin(), a.values.end()};
+  const SmallValue& b = value_of(replay, q.parts.back());
+  if (a.values.size() != b.values.size() || a.columns != b.columns)
+    throw Error("'{}' and '{}' differ in shape: expected the same", q.parts[0].name, q.parts.back().name);
+  std::vector<double> out;
+  const auto columns = static_cast<size_t>(a.columns);
+  for (size_t row = 0; row < a.values.size(); row += columns) {
+    double sum = 0;
+    for (size_t i = row; i < row + columns; ++i) {
+      const auto x = static_cast<double>(a.values[i]);
+      sum += q.kind == Kind::Mean ? x / static_cast<double>(columns) : x * static_cast<double>(b.values[i]);
+    }
+    out.push_back(q.kind == Kind::Length ? std::sqrt(sum) : sum);
+  }
+  return out;
+}
+
+void set_field_of_tape(SmallTape& tape, const std::string& field, double value) {
+  const auto [name, place] = parts_of(field);
+  for (SmallTape::Number& n : tape.numbers) {
+    if (n.name != name) continue;
+    if (place > 0)
+      n.values.at(place - 1) = static_cast<float>(value);
+    else if (n.values.size() == 1)
+      n.values[0] = static_cast<float>(value);
+    else
+      for (float& v : n.values) v = static_cast<float>(static_cast<double>(v) * value);
+  }
+}
+
 }  // namespace
 
 LessonTape read_tape(const std::string& id, Table t) {
@@ -166,44 +202,10 @@ std::optional<double> field_of_tape(const SmallTape& tape, const std::string& fi
   return n->values.size() == 1 ? static_cast<double>(n->values[0]) : 1.0;
 }
 
-void set_field_of_tape(SmallTape& tape, const std::string& field, double value) {
-  const auto [name, place] = parts_of(field);
-  for (SmallTape::Number& n : tape.numbers) {
-    if (n.name != name) continue;
-    if (place > 0)
-      n.values.at(place - 1) = static_cast<float>(value);
-    else if (n.values.size() == 1)
-      n.values[0] = static_cast<float>(value);
-    else
-      for (float& v : n.values) v = static_cast<float>(static_cast<double>(v) * value);
-  }
-}
-
 std::string unknown_of_tape(const std::string& y) {
   return quantity_from(y) ? ""
                           : "'value NAME' or 'gradient NAME', with mean or length before it, or 'gradient "
                             "NAME . value NAME'";
-}
-
-std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::string& y) {
-  using Kind = Quantity::Kind;
-  const Quantity q = quantity_from(y).value();
-  const SmallValue& a = value_of(replay, q.parts[0]);
-  if (q.kind == Kind::Numbers) return {a.values.begin(), a.values.end()};
-  const SmallValue& b = value_of(replay, q.parts.back());
-  if (a.values.size() != b.values.size() || a.columns != b.columns)
-    throw Error("'{}' and '{}' differ in shape: expected the same", q.parts[0].name, q.parts.back().name);
-  std::vector<double> out;
-  const auto columns = static_cast<size_t>(a.columns);
-  for (size_t row = 0; row < a.values.size(); row += columns) {
-    double sum = 0;
-    for (size_t i = row; i < row + columns; ++i) {
-      const auto x = static_cast<double>(a.values[i]);
-      sum += q.kind == Kind::Mean ? x / static_cast<double>(columns) : x * static_cast<double>(b.values[i]);
-    }
-    out.push_back(q.kind == Kind::Length ? std::sqrt(sum) : sum);
-  }
-  return out;
 }
 
 std::string definition_of(const LessonTape& tape) {
@@ -302,6 +304,15 @@ std::vector<std::string> texts_of(const std::vector<float>& values, int64_t colu
 }
 
 constexpr int kAsGiven = 0;
+
+/// Writes the place below the line: "w₂" for 2, "w" for 0.
+std::string subscripted(const std::string& name, size_t place) {
+  if (place == 0) return name;
+  static constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string out = name;
+  for (const char digit : std::to_string(place)) out += kDigits[digit - '0'];
+  return out;
+}
 
 }  // namespace
 
@@ -576,14 +587,6 @@ std::vector<float> softmax(const SmallValue& scores) {
     for (auto at = row; at != row + columns; ++at) shares.push_back(static_cast<float>(part(*at) / sum));
   }
   return shares;
-}
-
-std::string subscripted(const std::string& name, size_t place) {
-  if (place == 0) return name;
-  static constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
-  std::string out = name;
-  for (const char digit : std::to_string(place)) out += kDigits[digit - '0'];
-  return out;
 }
 
 std::string followed(const SmallTape& tape, const SmallReplay& replay, size_t line, size_t place,

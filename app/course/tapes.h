@@ -23,14 +23,10 @@ void read_tape_axis(Curve& c, Table& t);
 /// The field's number; 1 where the field multiplies several numbers, nothing for a field that the
 /// tape does not have.
 std::optional<double> field_of_tape(const SmallTape& tape, const std::string& field);
-void set_field_of_tape(SmallTape& tape, const std::string& field, double value);
 
 /// Empty where `y` is one of "gradient w", "length gradient w", "mean value y", "gradient x .
 /// value y" (the sum of their products), the last three row by row. Otherwise it says what was expected.
 std::string unknown_of_tape(const std::string& y);
-/// The numbers that `y` names. Throws Error for a name that the tape does not have, and for
-/// a product of different shapes.
-std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::string& y);
 
 /// Part of the lesson's definition, and of what `lesson show` says.
 std::string definition_of(const LessonTape& tape);
@@ -74,9 +70,6 @@ std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);
 
 /// Turns each row of scores into shares that add up to one.
 std::vector<float> softmax(const SmallValue& scores);
-
-/// Writes the place below the line: "w₂" for 2, "w" for 0.
-std::string subscripted(const std::string& name, size_t place);
 
 /// How one number of a tape came about in one of its lines, with the numbers that went in: forward
 /// "f₂ = r × w₂ = 4 × 1 = 4", backward "gradient of w₂ = gradient of f₂ × r = −0.164 × 4 = −0.656". The player shows it

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "app/headless/frame.h"
-#include "app/headless/gl.h"
+#include "app/headless/ui_driver.h"
 
 namespace normscope::headless {
 #ifdef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than the browser's own software
@@ -201,4 +200,33 @@ void Damage::add(uint64_t hash, const Box& box) {
 }
 
 #endif
+
+// A browser's OpenGL is part of the program there.
+#ifdef __EMSCRIPTEN__
+#define NORMSCOPE_GL(name) &::name
+#else
+#define NORMSCOPE_GL(name) reinterpret_cast<decltype(&::name)>(glfwGetProcAddress(#name))
+#endif
+
+const Gl& gl() {
+  static const Gl found{.bind_texture = NORMSCOPE_GL(glBindTexture),
+                        .clear = NORMSCOPE_GL(glClear),
+                        .clear_colour = NORMSCOPE_GL(glClearColor),
+                        .delete_textures = NORMSCOPE_GL(glDeleteTextures),
+                        .generate_textures = NORMSCOPE_GL(glGenTextures),
+                        .string = NORMSCOPE_GL(glGetString),
+                        .store_pixels = NORMSCOPE_GL(glPixelStorei),
+                        .texture_image = NORMSCOPE_GL(glTexImage2D),
+                        .texture_parameter = NORMSCOPE_GL(glTexParameteri),
+                        .texture_part = NORMSCOPE_GL(glTexSubImage2D),
+                        .viewport = NORMSCOPE_GL(glViewport)};
+  return found;
+}
+#undef NORMSCOPE_GL
+
+bool Gl::complete() const {
+  return bind_texture && clear && clear_colour && delete_textures && generate_textures && string &&
+         store_pixels && texture_image && texture_parameter && texture_part && viewport;
+}
+
 }  // namespace normscope::headless

@@ -3,6 +3,8 @@
 // changed; OpenGL only shows the picture.
 #pragma once
 
+#include <GLFW/glfw3.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -55,5 +57,26 @@ class SoftwareScreen {
   Image image_;  // as large as the texture
   unsigned texture_ = 0, framebuffer_ = 0;
 };
+
+// The functions of OpenGL that are called here beside Dear ImGui's, asked for by name once a context is
+// current. Were the program linked with OpenGL, it would not start where there is none, not even to train.
+
+struct Gl {
+  decltype(&::glBindTexture) bind_texture;
+  decltype(&::glClear) clear;
+  decltype(&::glClearColor) clear_colour;
+  decltype(&::glDeleteTextures) delete_textures;
+  decltype(&::glGenTextures) generate_textures;
+  decltype(&::glGetString) string;
+  decltype(&::glPixelStorei) store_pixels;
+  decltype(&::glTexImage2D) texture_image;
+  decltype(&::glTexParameteri) texture_parameter;
+  decltype(&::glTexSubImage2D) texture_part;
+  decltype(&::glViewport) viewport;
+
+  bool complete() const;  ///< false: this OpenGL lacks one of them
+};
+
+const Gl& gl();
 
 }  // namespace normscope::headless

@@ -3,13 +3,13 @@
 // code.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/diagram/diagram.h"
-#include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/panels/panels.h"
 #include "app/panels/plot_cell.h"
@@ -21,6 +21,24 @@
 #include "app/view/screen.h"
 
 namespace normscope::lab {
+
+// Lets a user move a gap between the Lab's panels: by dragging or by arrows, while a double click (or Enter)
+// gives the layout's own place back. It keeps a fraction of the room, so that the place fits every window. Where the
+// layout leaves no room to move, there is no gap to take. LabScreen uses it.
+
+enum class Gap : uint8_t { Left, Time, Settings, Loss, Rate, First, Second, Count };
+
+// Fractions of the room that the two sides of a gap share; 0: the layout's own place.
+using Splits = std::array<float, static_cast<size_t>(Gap::Count)>;
+
+// The size in logical px of the side before the gap, from `least` to `most`.
+struct SplitRange {
+  float own, least, most;
+};
+
+// How much of `room` the side before the gap takes. For columns the two sides stand side by side, else
+// one over the other.
+float split(ui::Ui&, Splits&, Gap, const ui::Rect& room, SplitRange);
 
 // A control that exists and is not drawn now: in another tab, in a menu.
 struct Elsewhere {
@@ -133,21 +151,9 @@ class LabScreen {
   int plot_tab_ = 0;                         // compact: which plot stands below the loss
 };
 
-// Draws a card for each run with its name, wiring, progress and the text it writes now. A fork begins
-// on run D's card. The Lab screen calls it. Controls: run/A ... run/D.
-
-struct CardOptions {
-  ui::Size size = ui::Size::Full;
-  bool writes = true;    // show the line of sampled text (compact windows below 640 have no room)
-  std::string building;  // letters of the runs that are being built for a setting
-  bool held = false;     // run D is the run with the held norm dropped
-};
-
 /// The part of a written line that stands in `room` characters. It cuts between characters
 /// and adds no ellipsis, because the line is a window on an endless text. Of "translation ← source" the source stays
 /// in sight, on at most 3/5 of the room.
 std::string line_that_fits(std::string_view text, size_t room);
-
-void draw_run_cards(ui::Ui&, diagram::DiagramState&, const LabView&, const ui::Rect&, const CardOptions&);
 
 }  // namespace normscope::lab

@@ -30,6 +30,101 @@ int tick_distance(int steps, float width) {
   return std::max(1, static_cast<int>(unit * 10));
 }
 
+constexpr float kApart = 14;  // px between two labels
+constexpr float kOver = 6;    // px that a label reaches beyond its marker, at least
+
+struct TimelineLabel {
+  float x, w, left;  // x: of the marker; w, left: of the text
+  int row;           // 0: next to the bar
+  std::string text;
+  bool upright = false;  // a line leads from the second row through the first down to the marker
+  const char* term = "";
+};
+
+// Places the names of the timeline's events, in rows: over the marker, or pushed to either side, clear of the playhead's
+// flag, of the bookmarks and of each other. Without room there, a label stands in the next row; where all are full, the
+// run's letter stands for it, and where even that has no room nothing does.
+struct Placing {
+  Rect bar;
+  float playhead, flag_left, flag_right;  // the ends of its flag with the button beside it, in the lower row
+  int rows;
+  std::function<float(int)> x_of_step;
+  std::function<float(const std::string&)> width_of;
+  std::vector<float> bookmarks{};  // their middles, also in the lower row
+  std::vector<TimelineLabel> labels{};
+
+  void place(std::vector<TimelineMark> left) {
+    for (int row = 0; row < rows; ++row) left = fill(left, row);
+    for (const TimelineMark& mark : left) add_letter(mark);
+    for (TimelineLabel& l : labels) l.upright = l.row > 0 && free_below(l);
+  }
+
+  TimelineLabel over_marker(const TimelineMark& mark, int row) const {
+    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text, false, mark.term};
+    l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
+    return l;
+  }
+
+  // Tests the lower row alone, because the flag and the bookmarks stand there.
+  bool covers_flag(const TimelineLabel& l) const {
+    if (l.row > 0) return false;
+    const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
+    return over(flag_left + 2, flag_right - 2) ||
+           std::ranges::any_of(bookmarks, [&](float x) { return over(x - 9, x + 9); });
+  }
+
+  // Adds the labels that have room in this row and returns the other marks.
+  std::vector<TimelineMark> fill(const std::vector<TimelineMark>& marks, int row) {
+    std::vector<TimelineLabel> placed;
+    std::vector<TimelineMark> rest;
+    for (const TimelineMark& mark : marks) {
+      TimelineLabel l = over_marker(mark, row);
+      if (row == 0 && l.left < flag_right && l.left + l.w > flag_left)
+        l.left = l.x <= playhead ? std::min(l.left, flag_left - l.w) : std::max(l.left, flag_right);
+      if (!placed.empty()) {
+        TimelineLabel& last = placed.back();
+        float before =
+            placed.size() > 1 ? placed[placed.size() - 2].left + placed[placed.size() - 2].w + kApart : bar.x;
+        if (row == 0 && last.left >= flag_right - 2) before = std::max(before, flag_right);
+        float missing = last.left + last.w + kApart - l.left;
+        if (missing > 0) {
+          const float back =
+              std::clamp(std::min(last.left - before, last.left - (last.x + kOver - last.w)), 0.f, missing);
+          last.left -= back;
+          missing -= back;
+          l.left += missing;
+        }
+      }
+      const bool under = l.left <= l.x - kOver + 1 && l.left + l.w >= l.x + kOver - 1;
+      if (under && !covers_flag(l) && l.left + l.w <= bar.right() + 8)
+        placed.push_back(std::move(l));
+      else
+        rest.push_back(mark);
+    }
+    labels.insert(labels.end(), placed.begin(), placed.end());
+    return rest;
+  }
+
+  void add_letter(const TimelineMark& mark) {
+    TimelineMark short_mark = mark;
+    short_mark.text = mark.letters.substr(0, 1);
+    TimelineLabel letter = over_marker(short_mark, 0);
+    letter.left = letter.x - letter.w / 2;
+    const bool taken = std::ranges::any_of(labels, [&](const TimelineLabel& l) {
+      return l.row == 0 && letter.left < l.left + l.w + 4 && letter.left + letter.w > l.left - 4;
+    });
+    if (!taken && !covers_flag(letter)) labels.push_back(std::move(letter));
+  }
+
+  // False where a label of the lower row interrupts the line from the upper one.
+  bool free_below(const TimelineLabel& l) const {
+    const TimelineLabel line{l.x, 6, l.x - 3, 0, {}};
+    return !covers_flag(line) && std::ranges::none_of(labels, [&](const TimelineLabel& other) {
+      return other.row == 0 && l.x > other.left - 3 && l.x < other.left + other.w + 3;
+    });
+  }
+};
+
 struct Timeline {
   Ui& ui;
   TransportState& state;
@@ -90,13 +185,17 @@ struct Timeline {
   void labels(const std::vector<TimelineMark>& marks, float playhead) {
     const bool compact = size == Size::Compact;
     const TextStyle style{Face::Sans, compact ? type::tick : type::body};
-    TimelineRoom room{bar, playhead, playhead - room_left, playhead + room_right, {}, compact ? 1 : 2};
-    for (int step : state.bookmarks) room.bookmarks.push_back(x_of(step));
-    const std::vector<TimelineLabel> labels = place_timeline_labels(
-        marks, room, [this](int step) { return x_of(step); },
-        [&](const std::string& text) { return p.text_width(style, text); });
+    Placing placing{bar,
+                    playhead,
+                    playhead - room_left,
+                    playhead + room_right,
+                    compact ? 1 : 2,
+                    [this](int step) { return x_of(step); },
+                    [&](const std::string& text) { return p.text_width(style, text); }};
+    for (int step : state.bookmarks) placing.bookmarks.push_back(x_of(step));
+    placing.place(marks);
     int n = 0;
-    for (const TimelineLabel& l : labels) {
+    for (const TimelineLabel& l : placing.labels) {
       const float base = bar.y - (compact ? 8.f : l.row == 0 ? 17.f : 33.f);
       if (*l.term)
         ui.tell(fmt::format("timeline/label{}/term/{}", n++, l.term), {l.left, base - 12, l.w, 15}, l.text,
@@ -455,8 +554,6 @@ void transport_keys(Ui& ui, TransportState& state, const LabView& view,
 namespace {
 
 constexpr std::string_view kBecame = "→";  // separates old and new value in an edit
-constexpr float kApart = 14;               // px between two labels
-constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 
 // The words beside an event's marker, and its entry in the glossary. Other events are not shown.
 struct EventWords {
@@ -494,81 +591,6 @@ std::string told(const TimelineMark& mark) {
   return tr("Runs {runs}: {what}", {{"runs", runs}, what});
 }
 
-struct Placing {
-  const TimelineRoom& room;
-  const std::function<float(int)>& x_of_step;
-  const std::function<float(const std::string&)>& width_of;
-  std::vector<TimelineLabel> labels;
-
-  TimelineLabel over_marker(const TimelineMark& mark, int row) const {
-    const ui::Rect& bar = room.bar;
-    TimelineLabel l{x_of_step(mark.step), width_of(mark.text), 0, row, mark.text, false, mark.term};
-    l.left = std::clamp(l.x - l.w / 2, bar.x - 8, std::max(bar.x, bar.right() - l.w));
-    return l;
-  }
-
-  // Tests the lower row alone, because the flag and the bookmarks stand there.
-  bool covers_flag(const TimelineLabel& l) const {
-    if (l.row > 0) return false;
-    const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
-    return over(room.flag_left + 2, room.flag_right - 2) ||
-           std::ranges::any_of(room.bookmarks, [&](float x) { return over(x - 9, x + 9); });
-  }
-
-  // Adds the labels that have room in this row and returns the other marks.
-  std::vector<TimelineMark> fill(const std::vector<TimelineMark>& marks, int row) {
-    const ui::Rect& bar = room.bar;
-    std::vector<TimelineLabel> placed;
-    std::vector<TimelineMark> rest;
-    for (const TimelineMark& mark : marks) {
-      TimelineLabel l = over_marker(mark, row);
-      if (row == 0 && l.left < room.flag_right && l.left + l.w > room.flag_left)
-        l.left =
-            l.x <= room.playhead ? std::min(l.left, room.flag_left - l.w) : std::max(l.left, room.flag_right);
-      if (!placed.empty()) {
-        TimelineLabel& last = placed.back();
-        float before =
-            placed.size() > 1 ? placed[placed.size() - 2].left + placed[placed.size() - 2].w + kApart : bar.x;
-        if (row == 0 && last.left >= room.flag_right - 2) before = std::max(before, room.flag_right);
-        float missing = last.left + last.w + kApart - l.left;
-        if (missing > 0) {
-          const float back =
-              std::clamp(std::min(last.left - before, last.left - (last.x + kOver - last.w)), 0.f, missing);
-          last.left -= back;
-          missing -= back;
-          l.left += missing;
-        }
-      }
-      const bool under = l.left <= l.x - kOver + 1 && l.left + l.w >= l.x + kOver - 1;
-      if (under && !covers_flag(l) && l.left + l.w <= bar.right() + 8)
-        placed.push_back(std::move(l));
-      else
-        rest.push_back(mark);
-    }
-    labels.insert(labels.end(), placed.begin(), placed.end());
-    return rest;
-  }
-
-  void add_letter(const TimelineMark& mark) {
-    TimelineMark short_mark = mark;
-    short_mark.text = mark.letters.substr(0, 1);
-    TimelineLabel letter = over_marker(short_mark, 0);
-    letter.left = letter.x - letter.w / 2;
-    const bool taken = std::ranges::any_of(labels, [&](const TimelineLabel& l) {
-      return l.row == 0 && letter.left < l.left + l.w + 4 && letter.left + letter.w > l.left - 4;
-    });
-    if (!taken && !covers_flag(letter)) labels.push_back(std::move(letter));
-  }
-
-  // False where a label of the lower row interrupts the line from the upper one.
-  bool free_below(const TimelineLabel& l) const {
-    const TimelineLabel line{l.x, 6, l.x - 3, 0, {}};
-    return !covers_flag(line) && std::ranges::none_of(labels, [&](const TimelineLabel& other) {
-      return other.row == 0 && l.x > other.left - 3 && l.x < other.left + other.w + 3;
-    });
-  }
-};
-
 }  // namespace
 
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found) {
@@ -593,18 +615,6 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
   for (TimelineMark& mark : marks) mark.text = told(mark);
   std::ranges::stable_sort(marks, {}, &TimelineMark::step);
   return marks;
-}
-
-std::vector<TimelineLabel> place_timeline_labels(const std::vector<TimelineMark>& marks,
-                                                 const TimelineRoom& room,
-                                                 const std::function<float(int)>& x_of_step,
-                                                 const std::function<float(const std::string&)>& width_of) {
-  Placing placing{room, x_of_step, width_of, {}};
-  std::vector<TimelineMark> left = marks;
-  for (int row = 0; row < room.rows; ++row) left = placing.fill(left, row);
-  for (const TimelineMark& mark : left) placing.add_letter(mark);
-  for (TimelineLabel& l : placing.labels) l.upright = l.row > 0 && placing.free_below(l);
-  return std::move(placing.labels);
 }
 
 }  // namespace normscope::lab

@@ -25,29 +25,6 @@ struct TimelineMark {
 // Lists events and findings of the runs, in the order of the steps.
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});
 
-struct TimelineRoom {
-  ui::Rect bar;
-  float playhead, flag_left, flag_right;  // the ends of its flag with the button beside it, in the lower row
-  std::vector<float> bookmarks;           // their middles, also in the lower row
-  int rows = 2;                           // for labels
-};
-
-struct TimelineLabel {
-  float x, w, left;  // x: of the marker; w, left: of the text
-  int row;           // 0: next to the bar
-  std::string text;
-  bool upright = false;  // a line leads from the second row through the first down to the marker
-  const char* term = "";
-};
-
-// Puts a label over its marker, or pushes it to either side. Without room there, the label
-// stands in the second row; where both are full, the run's letter stands for it, and where even that has no room
-// nothing does.
-std::vector<TimelineLabel> place_timeline_labels(const std::vector<TimelineMark>& marks,
-                                                 const TimelineRoom& room,
-                                                 const std::function<float(int)>& x_of_step,
-                                                 const std::function<float(const std::string&)>& width_of);
-
 struct TransportState {
   int speed = 2;                   // slow, 1x, max
   double budget = 0;               // as it is being edited; 0: as the view says
@@ -77,8 +54,5 @@ void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, u
 // leaves B to others.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<session::Command>&,
                     bool bookmarks = true);
-
-// Places the names of the timeline's events over their markers, in two rows, clear of the
-// playhead's flag, of the bookmarks and of each other. The transport bar uses it; it needs no window.
 
 }  // namespace normscope::lab

@@ -142,6 +142,12 @@ BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars&
   return hand;
 }
 
+void draw_not_trained(Ui& ui, std::string_view name, const Rect& rect, const LessonContext& context) {
+  ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
+                     context.tr("not measured yet: the runs are trained first"), Align::Centre);
+  ui.mark(name, rect, "", context.tr("The figure of this step."));
+}
+
 }  // namespace
 
 plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
@@ -314,12 +320,6 @@ Rect figure_foot(Ui& ui, Rect& rest, const LessonContext& context, float height,
   if (line) ui.paint().hairline({foot.x, foot.y}, {foot.right(), foot.y}, ui.theme().border);
   foot.take_top(context.compact() ? 6.f : 12.f);
   return foot;
-}
-
-void draw_not_trained(Ui& ui, std::string_view name, const Rect& rect, const LessonContext& context) {
-  ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
-                     context.tr("not measured yet: the runs are trained first"), Align::Centre);
-  ui.mark(name, rect, "", context.tr("The figure of this step."));
 }
 
 float runs_height(const LessonContext& context) {

@@ -87,7 +87,6 @@ ui::Rect figure_panel(ui::Ui& ui, const ui::Rect& rect, const LessonContext& con
 inline constexpr float kSliderFoot = 92;  ///< height of a foot with a slider
 ui::Rect figure_foot(ui::Ui& ui, ui::Rect& rest, const LessonContext& context, float height,
                      bool line = true);
-void draw_not_trained(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const LessonContext& context);
 
 /// The lesson's runs, each in a row with what is to be said of it; `beside` is room at the right for something else.
 struct RunNote {

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "app/course/check.h"
-#include "app/course/language.h"
 #include "app/course/map.h"
+#include "app/course/reader.h"
 #include "app/course/tables.h"
 #include "app/course/tapes.h"
 #include "engine/core/boundary.h"

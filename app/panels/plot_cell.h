@@ -12,6 +12,7 @@
 #include "app/panels/metrics.h"
 #include "app/plot/plot.h"
 #include "app/view/screen.h"
+#include "engine/core/error.h"
 
 namespace normscope::panels {
 
@@ -57,5 +58,21 @@ plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot:
                         const CellOptions&);
 // Gives the vertical axis the other scale, with a range that holds the finite values.
 void turn_axis(plot::PlotSpec&);
+
+// The menu of a cell writes the chosen file into the pictures folder (save_plots, called by draw_app); write_plot also
+// writes the figures of `normscope compare`.
+
+// Returns $XDG_PICTURES_DIR, else ~/Pictures where there is one, else the current folder.
+std::string pictures_folder();
+// The size of a plot as a file, in logical px; a PNG has twice as many pixels along each side.
+inline constexpr plot::ExportSize kPlotFileSize{640, 400};
+// Writes one plot to `path` and overwrites a file there. It needs no window. It throws Error with the
+// path.
+void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
+                plot::ExportSize size = kPlotFileSize, const plot::View& view = {});
+// Writes one file per plot and returns their paths. It throws Error with the path when that fails.
+std::vector<std::string> save_plot(const view::SavePlot& command, const std::string& folder, bool dark);
+// Saves the plots of a frame and returns the notice for the user, empty when there were none.
+Message save_plots(const std::vector<view::SavePlot>& commands, bool dark);
 
 }  // namespace normscope::panels

@@ -3,14 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <list>
+#include <map>
+#include <memory>
 #include <numeric>
+#include <string>
+#include <utility>
 
+#include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/data/task.h"
 #include "training/io/text.h"
+#include "training/measure/theory/theory.h"
 #include "training/measure/verdict.h"
 
 namespace normscope::panels {
@@ -177,6 +186,13 @@ double loss_top(const LabView& view, view::LabData& data) {
   return std::min(top, view.unigram_entropy + 1.3) + 0.05;
 }
 
+// Leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
+double floor_of_axis(const LabView& view) {
+  if (view.entropy_rate <= 0) return view::any_stream(view) ? 0.03 : 0;  // a class can be known for sure
+  const double highest = view.unigram_entropy + 1.35;
+  return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
+}
+
 }  // namespace
 
 std::string axis_of(const LabView& view, const MetricInfo& about, const PlotOptions& options) {
@@ -206,13 +222,6 @@ Axis step_axis(const LabView& view) {
 void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
   plot.cursor = Cursor{static_cast<double>(options.step), flag ? ui::grouped(options.step) : std::string{}};
   plot.hover = options.hover_step;
-}
-
-// Leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
-double floor_of_axis(const LabView& view) {
-  if (view.entropy_rate <= 0) return view::any_stream(view) ? 0.03 : 0;  // a class can be known for sure
-  const double highest = view.unigram_entropy + 1.35;
-  return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
 
 namespace {
@@ -284,6 +293,353 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   put_levels(plot, view);
   put_cursor(plot, options, true);
   return plot;
+}
+
+// Makes the plots over time, a strip a run: a line for each layer, or for each head of one. See plot_specs.h.
+
+namespace {
+
+using namespace view;
+using namespace plot;
+using Series = plot::Series;  // not the history's
+
+// Reaches from 0, or from below where values are negative, to a little above the largest.
+void linear_axis(Axis& axis, double lowest, double hi) {
+  axis.lo = std::min(0.0, lowest * 1.08);
+  axis.hi = hi > 0 ? hi * 1.08 : 1;
+  axis.max_ticks = 3;
+}
+
+// Names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
+std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
+
+// A line's value at the last point up to a step; NaN where there is none.
+float newest_until(const Series& s, int step) {
+  const auto end = std::ranges::upper_bound(s.x.values, static_cast<float>(step));
+  if (end == s.x.values.begin()) return std::numeric_limits<float>::quiet_NaN();
+  return s.y[static_cast<size_t>(end - s.x.values.begin()) - 1];
+}
+
+// The value of a layer's line at the cursor.
+float at_cursor(const PlotSpec& plot, int layer, int step) {
+  const std::string id = layer_id(layer);
+  for (const Series& s : plot.series)
+    if (s.id == id) return newest_until(s, step);
+  return std::numeric_limits<float>::quiet_NaN();
+}
+
+// Whether the first and the last layer were ever this many times apart.
+bool was_apart(const std::vector<Series>& layers, double times) {
+  if (layers.size() < 2) return false;
+  const Column &first = layers.front().y, &last = layers.back().y;
+  for (size_t k = 0; k < std::min(first.size(), last.size()); ++k)
+    if (usable(first[k]) && usable(last[k]) &&
+        (double(last[k]) > times * first[k] || double(first[k]) > times * last[k]))
+      return true;
+  return false;
+}
+
+// Draws a line, of a layer or a head; `range` grows to hold it.
+void add_line(PlotSpec& plot, const std::shared_ptr<const Line>& line, Range& range, std::string id,
+              std::string name, Ink ink) {
+  if (line->empty()) return;
+  range.add(line->span().lowest);
+  range.add(line->span().lowest_positive);
+  range.add(line->span().highest);
+  Series s{
+      .id = std::move(id), .name = std::move(name), .x = {line->x, line}, .y = {line->y, line}, .ink = ink};
+  s.width = ui::line::depth;
+  s.end_label = false;
+  s.end_marker = false;
+  plot.series.push_back(std::move(s));
+}
+
+// Draws a line for each layer over the steps; `range` grows to hold them.
+void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
+                     const PlotOptions& options, Range& range) {
+  const int layers = layers_of(run, options.side);
+  for (int layer = 0; layer < layers; ++layer) {
+    const auto line =
+        metric == Metric::Gradient && options.stream > 0
+            ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
+            : over_time(data, run, metric, options.matrix, layer, options.side);
+    add_line(plot, line, range, layer_id(layer), tr("layer {layer}", {{"layer", layer + 1}}),
+             Ink::depth(layer, layers));
+  }
+}
+
+// Draws a line for each head of options.heads_of over the steps, where the run has that layer.
+void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
+                    const PlotOptions& options, Range& range) {
+  const int layer = *options.heads_of, heads = run.spec->model.heads;
+  if (layer >= layers_of(run, options.side) || !has_stream(run)) return;
+  for (int head = 0; head < heads; ++head) {
+    const auto line = data.stat(run, head_stat(metric, layer + 1, head + 1, prefix_of(run, options.side)));
+    add_line(plot, line, range, fmt::format("head {}", head + 1), tr("head {head}", {{"head", head + 1}}),
+             Ink::depth(head, heads));
+  }
+  // The plot says which head is largest at the cursor, as that is the one to look at.
+  const Series* largest = nullptr;
+  float most = 0;
+  for (const Series& s : plot.series)
+    if (const float v = newest_until(s, options.step); std::isfinite(v) && (!largest || v > most)) {
+      largest = &s;
+      most = v;
+    }
+  if (!largest) return;
+  plot.sentence =
+      tr("{run}: {head} of layer {layer} is highest, at {value}.", {{"run", whose(run, options.side)},
+                                                                    {"head", largest->name},
+                                                                    {"layer", layer + 1},
+                                                                    {"value", ui::number(most, 3)}});
+  plot.notes.push_back({double(options.step), most, "", largest->name, {Ink::Role::Ink2, 0, 1}, 10, 18});
+}
+
+// Says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
+void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
+  const int layers = layers_of(run, options.side);
+  std::vector<float> now;
+  for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
+  const double spread = spread_of(now);
+  const std::optional<GradientDrop> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
+  if (less && spread >= 10 && plot.series.size() > 1) {
+    Series &bottom = plot.series.front(), &top = plot.series.back();
+    top.letter = std::exchange(top.name, {});
+    top.end_label = true;
+    bottom.letter = std::exchange(bottom.name, {});
+    bottom.end_label = true;
+    // The number is of the cursor's step: it stands at a line's end only where the cursor is there.
+    Series& faint = less->first ? bottom : top;
+    const std::string times = tr("{times} less", {{"times", less->times}});
+    if (faint.x[faint.x.size() - 1] > static_cast<float>(options.step))
+      plot.notes.push_back({double(options.step), newest_until(faint, options.step), "", times, faint.ink});
+    else
+      faint.name = times;
+    plot.sentence = tr("{run}: {what}.", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
+  } else if (spread > 0) {
+    const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);
+    const std::string text =
+        tr(recovered ? "spread {times}×, recovered" : "spread {times}×",
+           {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
+    plot.sentence = text;
+    const float y = now[now.size() / 2];
+    plot.notes.push_back(
+        {double(options.step), usable(y) ? y : 1.0, "", text, {Ink::Role::Ink2, 0, 1}, 10, 18});
+  }
+}
+
+}  // namespace
+
+std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
+                                      Metric metric) {
+  std::vector<PlotSpec> plots;
+  const MetricInfo& about = info(metric);
+  const bool heads = options.heads_of && of_heads(metric), map = options.map && of_map(metric);
+  Range range;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    PlotSpec plot;
+    put_title(plot, about, about.over_time);
+    plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
+    plot.note = tr(about.log ? "one line per layer, log scale" : "one line per layer");
+    if (heads) {
+      plot.id = fmt::format("{}-heads-{}-{}", about.id, *options.heads_of + 1, run.letter);
+      plot.note = tr("one line per head of layer {layer}", {{"layer", *options.heads_of + 1}});
+    }
+    plot.x = step_axis(view);
+    plot.x.show_labels = i + 1 == view.runs.size();
+    plot.tile = colour_of(run);
+    plot.pad_top = 4;
+    plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
+    plot.y.label = of_run(axis_of(view, about, options), run);
+    if (map) {
+      plot.id = fmt::format("{}-map-{}", about.id, run.letter);
+      plot.note = tr("one row per sub-layer, log colour");
+    } else if (heads) {
+      add_head_lines(plot, data, run, metric, options, range);
+    } else {
+      add_layer_lines(plot, data, run, metric, options, range);
+      say_spread(plot, run, metric, options);
+    }
+    plot.cursor = Cursor{double(options.step), ""};
+    plots.push_back(std::move(plot));
+  }
+  for (PlotSpec& plot : plots) {
+    plot.hover = options.hover_step;
+    if (map) continue;
+    if (!about.log) {
+      linear_axis(plot.y, range.lowest, range.hi);
+      plot.y.max_ticks = 2;
+      continue;
+    }
+    log_axis(plot.y, range.lo, range.hi);
+  }
+  if (map) put_maps(plots, view, data, options, metric);
+  return plots;
+}
+
+// ---- These are the maps of variances over time: a row for each sub-layer, a column for some steps, and beside them what
+// theory says of the start.
+
+namespace {
+
+constexpr int kMostColumns = 240;
+constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+
+// Spreads a line over the columns of a row: each has the last number up to its end, and none of them has one
+// before the line begins or after its end.
+void put_row(const Line& line, double steps, std::span<float> row) {
+  const double per_column = steps / static_cast<double>(row.size());
+  size_t next = 0;
+  for (size_t c = 0; c < row.size(); ++c) {
+    while (next < line.x.size() && line.x[next] <= per_column * static_cast<double>(c + 1)) ++next;
+    const bool over = line.empty() || per_column * static_cast<double>(c) >= line.x.back();
+    row[c] = next > 0 && !over && usable(line.y[next - 1]) ? line.y[next - 1] : kUnknown;
+  }
+}
+
+// Theory's start of a run's network, as it stood at its first step. The last few answers are kept: one takes
+// 0.6 ms for the default model and 13 ms for 96 layers of 512 positions, and every frame asks.
+const theory::AtStart& start_of(const RunView& run, double same_token) {
+  struct CachedStart {
+    std::shared_ptr<const RunSpec> origin;
+    std::string edits;
+    double same_token;
+    theory::AtStart start;
+  };
+  constexpr size_t kKept = 8;
+  static std::list<CachedStart> known;
+  const auto& origin = run.origin ? run.origin : run.spec;
+  std::string edits;
+  for (const Edit& edit : run.edits)
+    if (edit.step <= 1) edits += edit.key + "=" + edit.value + "\n";
+  for (const CachedStart& k : known)
+    if (k.origin == origin && k.edits == edits && k.same_token == same_token) return k.start;
+  if (known.size() >= kKept) known.pop_back();
+  known.push_front({origin, edits, same_token, theory::at_start(spec_at(run, 1)->model, same_token)});
+  return known.front().start;
+}
+
+// Theory's column beside a run's map, or the reason why there is none.
+struct TheoryColumn {
+  std::vector<float> column;
+  std::string why;
+};
+
+TheoryColumn theory_of(const LabView& view, const RunView& run, Metric metric) {
+  if (run.forked_from >= 0 || !run.spec->train.init_from.empty())
+    return {{}, tr("the run did not start from fresh weights")};
+  const auto spec = spec_at(run, 1);
+  const double same = spec->data == view.runs.front().spec->data ? view.agreement.token : 0;
+  const theory::AtStart& start = start_of(run, same);
+  if (!start.objection.empty()) return {{}, words::spoken(start.objection)};
+  TheoryColumn beside;
+  for (const theory::SublayerAtStart& s : start.sublayers) {
+    const auto value = static_cast<float>(metric == Metric::BranchVariance ? s.branch : s.stream);
+    beside.column.push_back(usable(value) ? value : kUnknown);
+  }
+  return beside;
+}
+
+// The factor by which the numbers of the first step miss theory at most; 0: nothing to compare.
+double farthest(LabData& data, const RunView& run, const std::vector<std::string>& stats,
+                const std::vector<float>& said) {
+  double worst = 0;
+  for (size_t row = 0; row < said.size(); ++row)
+    if (const float first = data.value(run, stats[row], 1); usable(first) && usable(said[row]))
+      worst = std::max({worst, double(first) / said[row], double(said[row]) / first});
+  return worst;
+}
+
+// How far the starts are from theory, and of which runs theory says nothing.
+std::string map_sentence(const LabView& view, const std::vector<PlotSpec>& plots,
+                         const std::vector<std::string>& reasons, double worst) {
+  std::string with;
+  std::map<std::string, std::string> without;
+  for (size_t i = 0; i < plots.size(); ++i) {
+    if (!plots[i].heat) continue;
+    std::string& list = reasons[i].empty() ? with : without[reasons[i]];
+    list += (list.empty() ? "" : ", ") + letter_of(view.runs[i]);
+  }
+  std::string all;
+  if (worst > 0)
+    all = tr("{runs}: at the start within a factor of {times} of theory.",
+             {{"runs", with}, {"times", ui::decimals(worst, 2)}});
+  for (const auto& [why, runs] : without)
+    all += (all.empty() ? "" : " ") + tr("No theory for {runs}: {why}.", {{"runs", runs}, {"why", why}});
+  return all;
+}
+
+HeatMap map_of(LabData& data, const RunView& run, const std::vector<std::string>& stats, double steps) {
+  HeatMap heat{.rows = static_cast<int>(stats.size()),
+               .columns = std::clamp(static_cast<int>(steps), 1, kMostColumns)};
+  std::vector<float> cells(stats.size() * static_cast<size_t>(heat.columns), kUnknown);
+  for (size_t row = 0; row < stats.size(); ++row)
+    put_row(
+        *data.stat(run, stats[row]), steps,
+        std::span(cells).subspan(row * static_cast<size_t>(heat.columns), static_cast<size_t>(heat.columns)));
+  heat.cells = Column::of(std::move(cells));
+  heat.stretched = heat.upward = heat.log = true;
+  heat.row_first = "1";
+  return heat;
+}
+
+}  // namespace
+
+void put_maps(std::vector<PlotSpec>& plots, const LabView& view, LabData& data, const PlotOptions& options,
+              Metric metric) {
+  Range range;
+  double worst = 0;
+  std::vector<std::string> reasons(plots.size());
+  for (size_t i = 0; i < plots.size(); ++i) {
+    const RunView& run = view.runs[i];
+    const std::vector<std::string> stats = sublayer_stats(run, metric, options.side);
+    if (stats.empty()) continue;
+    HeatMap heat = map_of(data, run, stats, plots[i].x.hi);
+    for (const float v : heat.cells.values) range.add(v);
+    TheoryColumn beside = theory_of(view, run, metric);
+    for (const float v : beside.column) range.add(v);
+    worst = std::max(worst, farthest(data, run, stats, beside.column));
+    reasons[i] = beside.why;
+    heat.beside = Column::of(std::move(beside.column));
+    heat.beside_label = tr("theory");
+    const int layers = layers_of(run, options.side);
+    heat.row_last = fmt::format("{}", layers);
+    plots[i].y.lo = 0.5;
+    plots[i].y.hi = layers + 0.5;
+    plots[i].heat = std::move(heat);
+  }
+  if (range.lo >= range.hi) range = {range.lo / 2, range.hi * 2};  // of one value alone, any scale will do
+  for (PlotSpec& plot : plots) {
+    if (!(range.hi > 0)) plot.heat.reset();
+    if (!plot.heat) continue;
+    plot.heat->least = static_cast<float>(range.lo);
+    plot.heat->full = static_cast<float>(range.hi);
+    plot.heat->label =
+        tr("{what} by colour, from {low} to {high}, log scale", {{"what", plot.y.label},
+                                                                 {"low", ui::significant(range.lo, 2)},
+                                                                 {"high", ui::significant(range.hi, 2)}});
+    plot.y.label = tr("layer");
+  }
+  if (!plots.empty()) plots.front().sentence = map_sentence(view, plots, reasons, worst);
+}
+
+std::string cell_words(const PlotSpec& plot, double x, double y) {
+  const HeatMap& heat = *plot.heat;
+  const double share = (y - plot.y.lo) / (plot.y.hi - plot.y.lo),
+               along = (x - plot.x.lo) / (plot.x.hi - plot.x.lo);
+  const auto row = static_cast<size_t>(std::clamp(share * heat.rows, 0.0, heat.rows - 1.0));
+  const auto column = static_cast<size_t>(std::clamp(along * heat.columns, 0.0, heat.columns - 1.0));
+  const float value = heat.cells[row * static_cast<size_t>(heat.columns) + column];
+  if (!std::isfinite(value)) return {};
+  const auto step =
+      static_cast<long long>(std::floor(plot.x.hi * static_cast<double>(column + 1) / heat.columns));
+  std::string text = tr("Sub-layer {row}, step {step}: {value}.", {{"row", static_cast<long long>(row) + 1},
+                                                                   {"step", ui::grouped(step)},
+                                                                   {"value", ui::number(value, 3)}});
+  if (row < heat.beside.size() && std::isfinite(heat.beside[row]))
+    text += " " + tr("Theory at step 0: {value}.", {{"value", ui::number(heat.beside[row], 3)}});
+  return text;
 }
 
 }  // namespace normscope::panels

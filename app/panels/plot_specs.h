@@ -34,7 +34,6 @@ struct PlotOptions {
 
 // The setting that tells this run from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
-double floor_of_axis(const LabView& view);
 
 plot::PlotSpec loss_plot(const LabView&, view::LabData&, const PlotOptions&);
 plot::PlotSpec rate_plot(const LabView&, view::LabData&, const PlotOptions&);

@@ -1,5 +1,6 @@
 // A plot as a picture of its own, outside the window and without neighbours, for the file writers.
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -7,6 +8,7 @@
 
 #include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
+#include "app/plot/plot_builder.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/paint.h"
 #include "app/ui/widgets.h"
@@ -337,6 +339,291 @@ void paint(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, const D
     for (const Item& item : drawing.items) std::visit(painter, item);
   }
   if (!drawing.tile.empty()) ui::tile(p, theme, drawing.tile, *plot.tile);
+}
+
+// A plot under the mouse: wheel, drag, box and handles.
+
+namespace {
+
+constexpr float column = 2;             // device px: two hold every extreme, and a line is no thinner
+constexpr float columns_at_most = 340;  // of a plot on a very large display
+constexpr float reach = 12;             // px within which a series counts as under the mouse
+constexpr float cursor_reach = 7;       // px within which a press takes the step cursor
+constexpr float handle_radius = 6.5f;   // the 13 px disc
+constexpr float box_at_least = 2;       // px a side: a smaller box was a click
+
+// The range that a user asks for along an axis; empty where it asks for none.
+using AskedRange = std::optional<std::pair<double, double>>;
+
+// Zooms about the mouse, which stays where it is: along x, or along y with Shift.
+void wheel(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
+  const float turns = ImGui::GetIO().MouseWheel;
+  if (turns == 0) return;
+  // A notch out undoes a notch in: each changes the area by a tenth at each end.
+  const float rate = turns > 0 ? -0.1f / 1.2f : 0.1f;
+  const ui::Vec m = ui.mouse();
+  const ui::Rect& area = map.area;
+  if (ui.shift())
+    y = {map.y.inverse(area.bottom() + rate * (area.bottom() - m.y)),
+         map.y.inverse(area.y - rate * (m.y - area.y))};
+  else
+    x = {map.x.inverse(area.x - rate * (m.x - area.x)),
+         map.x.inverse(area.right() + rate * (area.right() - m.x))};
+}
+
+// Moves the view so that the point under the mouse follows a drag.
+void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
+  const ImVec2 d = ImGui::GetIO().MouseDelta;
+  const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
+  const ui::Rect& area = map.area;
+  if (dx != 0) x = {map.x.inverse(area.x - dx), map.x.inverse(area.right() - dx)};
+  if (dy != 0) y = {map.y.inverse(area.bottom() - dy), map.y.inverse(area.y - dy)};
+}
+
+// Drawn with the right button; what lies in it fills the plot when the button is released.
+void box(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
+  const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
+  const ui::Rect& area = map.area;
+  auto inside = [&](ui::Vec v) {
+    return ui::Vec{std::clamp(v.x, area.x, area.right()), std::clamp(v.y, area.y, area.bottom())};
+  };
+  const ui::Vec a = inside({pressed.x / ui.scale(), pressed.y / ui.scale()}), b = inside(ui.mouse());
+  const ui::Rect r{std::min(a.x, b.x), std::min(a.y, b.y), std::fabs(a.x - b.x), std::fabs(a.y - b.y)};
+  if (r.w <= box_at_least || r.h <= box_at_least) return;
+  ui.paint().fill(r, ui.theme().accent.alpha(0.25f));
+  ui.paint().outline(r, ui.theme().accent);
+  if (!ImGui::IsMouseReleased(ImGuiMouseButton_Right)) return;
+  x = {map.x.inverse(r.x), map.x.inverse(r.right())};
+  y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
+}
+
+// Handles the mouse on the axes. Ranges live in `view`; plot.h says how far a user may move them.
+void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
+           PlotHit& hit) {
+  if (ui.pointing() || ui.held(name)) return;
+  const auto [x_lo, x_hi] = shown_range(plot.x, view.x);
+  const auto [y_lo, y_hi] = shown_range(plot.y, view.y);
+  const PlotMap map{area,
+                    {plot.x.scale, x_lo, x_hi, area.x, area.right()},
+                    {plot.y.scale, y_lo, y_hi, area.bottom(), area.y}};
+  const ui::Vec m = ui.mouse();
+  if (plot.cursor)
+    hit.on_cursor = area.inset(-2).contains(m) && std::fabs(map.x(plot.cursor->x) - m.x) <= cursor_reach;
+  // A user who took the cursor holds it wherever it goes.
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) view.holds_cursor = hit.on_cursor;
+
+  const float k = ui.scale();
+  ImGui::SetCursorScreenPos({area.x * k, area.y * k});
+  ImGui::SetNextItemAllowOverlap();  // handles and the menu's dots stand above
+  ImGui::InvisibleButton(("##" + std::string(name)).c_str(), {area.w * k, area.h * k},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  hit.hovered = ImGui::IsItemHovered();
+  hit.x = map.x.inverse(m.x);
+  hit.y = map.y.inverse(m.y);
+  AskedRange x, y;
+  if (hit.hovered) {
+    ImGui::SetItemKeyOwner(ImGuiKey_MouseWheelY);  // no list behind it scrolls
+    wheel(ui, map, x, y);
+    hit.pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    const ImVec2 way = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0);
+    hit.clicked = ImGui::IsMouseReleased(ImGuiMouseButton_Left) && std::hypot(way.x, way.y) < 3 * k;
+  }
+  if (ImGui::IsItemActive() || ImGui::IsItemDeactivated()) {
+    if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+      if (view.zoomed() && !view.holds_cursor) pan(ui, map, x, y);
+    } else if (ImGui::IsMouseDown(ImGuiMouseButton_Right) || ImGui::IsMouseReleased(ImGuiMouseButton_Right)) {
+      box(ui, map, x, y);
+    }
+  }
+  auto take = [&](auto& range, Direction direction, const AskedRange& asked) {
+    if (!asked) return;
+    const auto allowed = allowed_range(plot, direction, *asked);
+    hit.view_changed |= allowed != range;
+    range = allowed;
+  };
+  take(view.x, Direction::Across, x);
+  take(view.y, Direction::Up, y);
+  if (hit.hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) && view.zoomed()) {
+    view.reset();
+    hit.view_changed = true;
+  }
+}
+
+void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotHit& hit) {
+  float best = reach;
+  for (size_t k = 0; k < plot.series.size(); ++k) {
+    const Series& s = plot.series[k];
+    size_t i = nearest_index(s, hit.x);
+    if (i >= s.y.size() || !std::isfinite(s.y[i])) continue;
+    ui::Vec p = map(s.x_at(i), s.y[i]);
+    // Between sparse points the distance to the line counts, not that to the point.
+    float py = p.y;
+    size_t j = s.x_at(i) > hit.x ? (i ? i - 1 : i) : std::min(i + 1, s.y.size() - 1);
+    if (j != i && std::isfinite(s.y[j])) {
+      ui::Vec q = map(s.x_at(j), s.y[j]);
+      if (q.x != p.x) py = p.y + (q.y - p.y) * std::clamp((mouse.x - p.x) / (q.x - p.x), 0.f, 1.f);
+    } else if (std::fabs(p.x - mouse.x) > reach) {
+      continue;
+    }
+    if (float d = std::fabs(py - mouse.y); d < best) {
+      best = d;
+      hit.nearest = int(k);
+      hit.point = i;
+    }
+  }
+}
+
+// Finds the cell under the mouse and its number.
+void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
+  const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
+  const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
+  hit.hovered = at.x >= 0 && at.y >= 0 && at.x < float(heat.columns) && at.y < float(heat.rows);
+  if (!hit.hovered) return;
+  const int row = heat.place(int(at.y)), column = int(at.x);
+  hit.x = column;
+  hit.y = row;
+  const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
+  if (!std::isfinite(share)) return;
+  ui.tooltip(tr(heat.weights  ? column == 0
+                                    ? "Behind sub-layer {row} the input is read with weight {share}."
+                                    : "Behind sub-layer {row} branch {branch} is read with weight {share}."
+                : column == 0 ? "Sub-layer {row} has {share} of its variance from the input."
+                              : "Sub-layer {row} has {share} of its variance from branch {branch}.",
+                {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
+}
+
+// The share of the band under the mouse in its column.
+void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
+  const ui::Vec mouse = ui.mouse();
+  hit.hovered = drawing.map.area.contains(mouse);
+  if (!hit.hovered) return;
+  const std::optional<RiverPlace> place = place_in(river, drawing, mouse);
+  if (!place) return;
+  hit.x = double(place->column);
+  hit.y = double(place->band);
+  ui.tooltip(place_words(river, *place));
+}
+
+void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const Drawing& drawing,
+                  PlotHit& hit) {
+  for (size_t i = 0; i < plot.handles.size(); ++i) {
+    const Handle& handle = plot.handles[i];
+    const ui::Vec at = drawing.handles[i];
+    ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value,
+                       handle.help, {.arrows = true, .radius = handle_radius + 3});
+    if (h.hovered || h.held) hit.pressed = hit.clicked = false;
+    if (h.hovered || h.held) ui.paint().circle(at, handle_radius + 5, ui.theme().accent.alpha(0.35f));
+    ui.paint().accent_disc(ui.theme(), at, handle_radius);
+    if (!h.dragging && !h.arrow_x && !h.arrow_y) continue;
+    hit.handle = int(i);
+    ui::Vec to = h.dragging ? ui.mouse() : at + ui::Vec{float(h.arrow_x), float(-h.arrow_y)};
+    hit.handle_x = handle.move_x ? drawing.map.x.inverse(to.x) : handle.x;
+    hit.handle_y = handle.move_y ? drawing.map.y.inverse(to.y) : handle.y;
+    if (!h.dragging && handle.move_x && handle.step > 0) hit.handle_x = handle.x + h.arrow_x * handle.step;
+    hit.handle_done = !h.dragging || h.released;
+  }
+}
+
+constexpr double air = 0.05;      // of the home range, around data that lie beyond it
+constexpr double closest = 1e-4;  // of the widest range
+constexpr double counted = 2;     // steps or layers that are always seen together
+
+// Compares ranges of a log axis in decades.
+struct Ruler {
+  bool log;
+  double to(double v) const { return log ? std::log10(v) : v; }
+  double from(double v) const { return log ? std::pow(10.0, v) : v; }
+};
+
+}  // namespace
+
+float needed_pad_right(ui::Ui& ui, const PlotSpec& plot, float width) {
+  return pad_for_labels(plot, measure_of(ui.paint()), width);
+}
+
+PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const PlotSpec& plot, View& view,
+                  std::string_view help, std::string_view highlight) {
+  PlotHit hit;
+  ui.mark(name, rect, plot.sentence.empty() ? plot.title : plot.sentence, help);
+  if (rect.w < 40 || rect.h < 24) return hit;
+  const bool axes = has_axes(plot);
+  if (axes) steer(ui, name, plot, plot_area(plot, rect), view, hit);
+  Drawing drawing = layout_plot(plot, view, rect, ui.theme(), measure_of(ui.paint()),
+                                {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
+  paint(ui.paint(), ui.theme(), plot, drawing);
+  for (size_t i = 0; i < drawing.explained.size(); ++i)
+    ui.tell(fmt::format("{}/label/{}", name, i + 1), drawing.explained[i].first, "",
+            drawing.explained[i].second);
+  if (plot.river)
+    hover_river(ui, *plot.river, drawing, hit);
+  else if (!axes)
+    hover_heat(ui, *plot.heat, drawing.map.area, hit);
+  if (hit.hovered && axes) find_nearest(plot, drawing.map, ui.mouse(), hit);
+  draw_handles(ui, name, plot, drawing, hit);
+  return hit;
+}
+std::pair<double, double> widest_range(const PlotSpec& plot, Direction direction) {
+  const bool up = direction == Direction::Up;
+  const Axis& axis = up ? plot.y : plot.x;
+  const Ruler ruler{axis.scale == AxisScale::Log};
+  const auto home = shown_range(axis, {});
+  double lo = home.first, hi = home.second;
+  const auto add = [&](double v) {
+    if (!std::isfinite(v) || (ruler.log && v <= 0)) return;
+    lo = std::min(lo, v);
+    hi = std::max(hi, v);
+  };
+  for (const Series& s : plot.series) {
+    if (up) {
+      for (float v : s.y.values) add(v);
+    } else if (const size_t n = s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); n > 0) {
+      add(s.x_at(0));
+      add(s.x_at(n - 1));  // x ascend
+    }
+  }
+  for (const Band& band : plot.bands) {
+    if (up) {
+      for (const Column* side : {&band.lo, &band.hi})
+        for (float v : side->values) add(v);
+    } else if (!band.x.empty()) {
+      add(band.x[0]);
+      add(band.x[band.x.size() - 1]);
+    }
+  }
+  for (const RefLine& line : plot.lines)
+    if (line.horizontal == up) add(line.value);
+  const double room = air * (ruler.to(home.second) - ruler.to(home.first));
+  if (lo < home.first) lo = ruler.from(ruler.to(lo) - room);
+  if (hi > home.second) hi = ruler.from(ruler.to(hi) + room);
+  return {lo, hi};
+}
+
+std::optional<std::pair<double, double>> allowed_range(const PlotSpec& plot, Direction direction,
+                                                       std::pair<double, double> asked) {
+  const Axis& axis = direction == Direction::Up ? plot.y : plot.x;
+  const Ruler ruler{axis.scale == AxisScale::Log};
+  const auto [low, high] = widest_range(plot, direction);
+  const double least_value = ruler.to(low), most_value = ruler.to(high), whole = most_value - least_value;
+  if (ruler.log) {
+    asked.first = std::max(asked.first, 1e-300);
+    asked.second = std::max(asked.second, 1e-300);
+  }
+  double lo = ruler.to(asked.first), hi = ruler.to(asked.second);
+  if (!std::isfinite(lo) || !std::isfinite(hi)) return {};
+  const double narrowest = axis.integer ? std::min(counted, whole) : closest * whole;
+  if (hi - lo < narrowest) {
+    const double middle = (lo + hi) / 2;
+    lo = middle - narrowest / 2;
+    hi = middle + narrowest / 2;
+  }
+  const double size = std::min(hi - lo, whole);
+  lo = std::clamp(lo, least_value, most_value - size);
+  hi = lo + size;
+  const auto home = shown_range(axis, {});
+  const double same = 1e-9 * whole;
+  if (std::fabs(lo - ruler.to(home.first)) <= same && std::fabs(hi - ruler.to(home.second)) <= same)
+    return {};
+  return std::pair{ruler.from(lo), ruler.from(hi)};
 }
 
 }  // namespace normscope::plot

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <set>
 
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -43,11 +42,48 @@ std::string text_of(const Field& field, double value) {
                                           : fmt::format("{:g}", value);
 }
 
-FieldOptions scale_of(const Field& field, const FieldLabel& shown) {
-  return {.lo = shown.lo,
-          .hi = std::max(shown.hi, shown.lo + 1e-9),
-          .step = shown.step,
-          .log = shown.log,
+/// The range of a slider.
+struct Range {
+  std::string_view key;
+  double lo = 0, hi = 0, step = 1;
+  bool log = false;
+};
+// Where the useful range is narrower than the possible one.
+constexpr Range kRanges[] = {{"model.layers", 1, 24},
+                             {"train.lr", 1e-5, 1e-1, 0, true},
+                             {"model.d_model", 16, 512, 16, true},
+                             {"train.batch", 1, 256, 1, true},
+                             {"model.heads", 1, 16, 1, true},
+                             {"model.feed_forward", 16, 2048, 16, true},
+                             {"model.sequence", 8, 512, 8, true},
+                             {"run.seed", 0, 100},
+                             {"model.init_scale", 0.0625, 4, 0, true},
+                             {"train.warmup", 0, 1000, 10},
+                             {"train.warmup_target", 0, 10, 0.1},
+                             {"model.head_width", 0, 128},
+                             {"model.kv_heads", 0, 16},
+                             {"model.attention_window", 0, 128},
+                             {"model.attention_scale", 0, 2, 0.01},
+                             {"model.attention_cap", 0, 100},
+                             {"model.logit_scale", 0.01, 10, 0, true},
+                             {"model.logit_cap", 0, 100},
+                             {"model.embedding_scale", 0, 32, 0.5},
+                             {"model.rotary_base", 10, 1e6, 0, true},
+                             {"model.rotary_factor", 1, 64}};
+
+Range range_of(const Field& field) {
+  const auto* narrow = std::ranges::find(kRanges, field.key, &Range::key);
+  if (narrow != std::end(kRanges)) return *narrow;
+  if (field.type != FieldType::Real) return {field.key, field.low, field.high};
+  return {field.key, field.low, std::min(field.high, 1.0), 0.01};
+}
+
+FieldOptions scale_of(const Field& field) {
+  const Range range = range_of(field);
+  return {.lo = range.lo,
+          .hi = std::max(range.hi, range.lo + 1e-9),
+          .step = range.step,
+          .log = range.log,
           .integer = field.type == FieldType::Integer};
 }
 
@@ -81,7 +117,7 @@ float share_now(const SettingsState& state, const LabView& view) {
   const Field& field = *find_field(state.dial->key);
   const size_t run = state.dial->only >= 0 ? static_cast<size_t>(state.dial->only) : 0;
   const double now = std::strtod(field.get(*view.runs[run].spec).c_str(), nullptr);
-  return static_cast<float>(ui::to_track(scale_of(field, shown_as(field)), now));
+  return static_cast<float>(ui::to_track(scale_of(field), now));
 }
 
 /// The run with another value; nothing where it cannot have it.
@@ -104,7 +140,7 @@ std::string next_value(const Field& field, const std::string& now, int by) {
   }
   if (field.type != FieldType::Integer && field.type != FieldType::Real) return "";
   const double before = std::strtod(now.c_str(), nullptr);
-  const double value = ui::next_value(scale_of(field, shown_as(field)), before, by);
+  const double value = ui::next_value(scale_of(field), before, by);
   return value == before || value < field.low || value > field.high ? "" : text_of(field, value);
 }
 
@@ -126,42 +162,21 @@ std::string brief(const Field& field, const RunView& run, const std::string& tex
   return text;
 }
 
-// The fields that are touched most, with range, step and scale of the slider; words are in assets/words/settings.toml.
-constexpr std::array<FieldLabel, 11> kFirst{{
-    {"model.layers", "", "", 1, 24, 1, false},
-    {"train.lr", "", "", 1e-5, 1e-1, 0, true},
-    {"model.d_model", "", "", 16, 512, 16, true},
-    {"train.batch", "", "", 1, 256, 1, true},
-    {"model.heads", "", "", 1, 16, 1, true},
-    {"train.optimizer", "", ""},
-    {"model.feed_forward", "", "", 16, 2048, 16, true},
-    {"model.init", "", ""},
-    {"model.sequence", "", nullptr, 8, 512, 8, true},
-    {"data.name", "", ""},
-    {"run.seed", "", "", 0, 100, 1, false},
-}};
+// The fields that are touched most, in the order of their rows.
+constexpr std::string_view kFirst[] = {
+    "model.layers",       "train.lr",   "model.d_model",  "train.batch", "model.heads", "train.optimizer",
+    "model.feed_forward", "model.init", "model.sequence", "data.name",   "run.seed"};
 
-// Fields whose useful range is narrower than the possible one.
-constexpr std::array<FieldLabel, 13> kOthers{{
-    {"model.init_scale", "", "", 0.0625, 4, 0, true},
-    {"train.warmup", "", "", 0, 1000, 10, false},
-    {"train.warmup_target", "", "", 0, 10, 0.1, false},
-    {"model.head_width", "", "", 0, 128, 1, false},
-    {"model.kv_heads", "", "", 0, 16, 1, false},
-    {"model.attention_window", "", nullptr, 0, 128, 1, false},
-    {"model.attention_scale", "", "", 0, 2, 0.01, false},
-    {"model.attention_cap", "", "", 0, 100, 1, false},
-    {"model.logit_scale", "", "", 0.01, 10, 0, true},
-    {"model.logit_cap", "", "", 0, 100, 1, false},
-    {"model.embedding_scale", "", "", 0, 32, 0.5, false},
-    {"model.rotary_base", "", "", 10, 1e6, 0, true},
-    {"model.rotary_factor", "", "", 1, 64, 1, false},
-}};
+const std::string* own_words(const Field& field, std::string_view what) {
+  return words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
+}
 
-/// Keeps a text as long as the program, because the rows point to their words.
-const char* lasting(std::string text) {
-  static std::set<std::string> all;
-  return all.insert(std::move(text)).first->c_str();
+// The words after the number: "rows" where no run reads text, as images and states of a parse are not texts.
+std::string unit_of(const Field& field, const LabView& view) {
+  if (field.key == "train.batch" && !view::any_stream(view)) return tr("rows");
+  if (field.key == "model.sequence") return tr("{unit}s", {{"unit", words::spoken(view.unit)}});
+  if (const std::string* own = own_words(field, "unit")) return *own;
+  return own_words(field, "label") ? "" : words::spoken(field.unit);  // a label that says what it counts
 }
 
 const std::string& what_to_type(const Field& field) {
@@ -184,15 +199,17 @@ const std::string& help_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.help", source));
 }
 
-bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {
-  try {
-    RunSpec trial = spec;
-    set_field(trial, key, value);
-    validate(trial);
-    return true;
-  } catch (const Error&) {
-    return false;
+// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
+std::string idle_because(const Field& field, const LabView& view) {
+  Message reason;
+  for (const RunView& run : view.runs) {
+    reason = unused_reason(*run.spec, field.key);
+    if (reason.empty()) return "";
   }
+  if (reason.empty()) return "";
+  const Field* decides = find_field(reason.places[0]);
+  return words::spoken({"{} is {}: expected {}", decides ? field_label(*decides) : reason.places[0],
+                        reason.places[1], reason.places[2]});
 }
 
 }  // namespace
@@ -235,12 +252,6 @@ bool differs(const Field& field, const LabView& view) {
   for (size_t i = 1; i < view.runs.size(); ++i)
     if (field.get(*view.runs[i].spec) != field.get(*view.runs[0].spec)) return true;
   return false;
-}
-
-// Says "rows" where no run reads text: images and states of a parse are not texts.
-std::string unit_of(const FieldLabel& shown, const LabView& view) {
-  if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view)) return tr("rows");
-  return shown.unit ? shown.unit : tr("{unit}s", {{"unit", words::spoken(view.unit)}});
 }
 
 void Rows::edit(const Field& field, const std::string& value, int only) {
@@ -306,20 +317,15 @@ std::string Rows::help(const Field& field) const {
   return text;
 }
 
-FieldOptions Rows::options_of(const Field& field, const FieldLabel& shown) const {
-  FieldOptions o = scale_of(field, shown);
-  o.unit = unit_of(shown, view);
-  o.track = shown.hi <= 4096 && field.key != "run.seed";
-  return o;
-}
-
 void Rows::number_field(const Field& field, const std::string& name, const Rect& rect, std::string_view words,
                         int only) {
-  const FieldLabel shown = shown_as(field);
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
   const std::string now = field.get(spec);
   double value = std::strtod(now.c_str(), nullptr);
-  const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
+  FieldOptions options = scale_of(field);
+  options.unit = unit_of(field, view);
+  options.track = range_of(field).hi <= 4096 && field.key != "run.seed";
+  const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options);
   double then = value;
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
   if (change != ui::Change::None || whole)  // the cost is shown while the value is dragged or typed
@@ -332,14 +338,14 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
 }
 
 void Rows::dial(const Field& field, const Rect& rect, int only) {
-  const FieldLabel shown = shown_as(field);
+  const Range shown = range_of(field);
   if (!view.instant || shown.hi <= shown.lo || (shown.log && shown.lo <= 0) || field.key == "run.seed")
     return;
   if (ui.popup_open() && only < 0) return;  // a list lies over the row
   const bool held = ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
                     ui.focused().starts_with(fmt::format("settings/{}", field.key));
   if (!held && (!rect.contains(ui.mouse()) || !clip.contains(ui.mouse()))) return;
-  state.dial = Dial{std::string(field.key), {}, only, values_along(scale_of(field, shown))};
+  state.dial = Dial{std::string(field.key), {}, only, values_along(scale_of(field))};
   state.dial->place = rect;
 }
 
@@ -436,7 +442,7 @@ std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabVie
 
 void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {
   const std::string now = field.get(*view.runs[0].spec);
-  if (row(ui, name, rect, shown_as(field).label, "", display(field, now), help(field), true))
+  if (row(ui, name, rect, field_label(field), "", display(field, now), help(field), true))
     ui.open_popup(name);
   choice_list(field, name, rect, -1);
 }
@@ -503,7 +509,7 @@ void Rows::shared(const Field& field, const Rect& rect) {
   else if (field.type == FieldType::Text)
     text_row(field, name, rect);
   else if (field.type == FieldType::Integer || field.type == FieldType::Real)
-    number_field(field, name, rect, shown_as(field).label, -1);
+    number_field(field, name, rect, field_label(field), -1);
   else
     choice_field(field, name, rect);
   mark_pending(field, rect);
@@ -528,18 +534,18 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
     ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
   }
-  const FieldLabel shown = shown_as(field);
+  const Range range = range_of(field);
   const Hit hit =
       value_hit(ui, name, rect, text, help(field) + tr(" Drag, arrow keys, or click to type."), true);
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
   double value = now;
   if (hit.dragging) {
     value =
-        shown.log ? now * std::pow(10.0, hit.drag.x / 150.0) : now + std::round(hit.drag.x / 2) * shown.step;
+        range.log ? now * std::pow(10.0, hit.drag.x / 150.0) : now + std::round(hit.drag.x / 2) * range.step;
     if (field.type == FieldType::Real) value = std::strtod(fmt::format("{:.2g}", value).c_str(), nullptr);
   }
   if (hit.arrow_x + hit.arrow_y) {
-    const double step = shown.log ? now * 0.1 : shown.step;
+    const double step = range.log ? now * 0.1 : range.step;
     value = now + step * (hit.arrow_x + hit.arrow_y);
   }
   value = std::clamp(value, field.low, std::min(field.high, 1e6));
@@ -553,7 +559,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
                      Align::Right);
   const Rect list{std::min(rect.x, ui.size().x - 196), rect.bottom() + 4, 190, 40};
   if (!ui.begin_popup(name, list)) return;
-  number_field(field, name + "/value", list.inset(8), fmt::format("{} {}", run.letter, shown.label),
+  number_field(field, name + "/value", list.inset(8), fmt::format("{} {}", run.letter, field_label(field)),
                static_cast<int>(i));
   ui.end_popup();
 }
@@ -563,20 +569,19 @@ void Rows::differing(const Field& field, const Rect& rect) {
   hint(field, rect);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const FieldLabel shown = shown_as(field);
   p.fill(rect, t.field, radius::field);
   p.outline(rect, t.border, 1, radius::field);
   ui.tell(fmt::format("settings/{}", field.key), rect, "differs",
           fmt::format("{} {}", help(field), tr("It differs between the runs: each has its own value here.")));
   Rect line = rect.inset(9, 0);
-  const float label_w = p.text_in(line, {Face::Sans, type::body}, t.ink2, shown.label);
+  const float label_w = p.text_in(line, {Face::Sans, type::body}, t.ink2, field_label(field));
   Rect left = line;
   left.take_left(label_w + 8);
 
   const TextStyle mono{Face::Mono, type::body};
   std::vector<std::string> texts;
   float needed = 0;
-  const std::string unit = unit_of(shown, view);
+  const std::string unit = unit_of(field, view);
   auto measure = [&] {
     needed = 0;
     for (const std::string& text : texts) needed += 14 + 4 + std::max(10.f, p.text_width(mono, text)) + 8;
@@ -621,37 +626,14 @@ std::string spoken_help(const Field& field) {
 
 std::vector<const Field*> first_fields() {
   std::vector<const Field*> fields;
-  for (const FieldLabel& shown : kFirst)
-    if (const Field* field = find_field(shown.key)) fields.push_back(field);
+  for (const std::string_view key : kFirst)
+    if (const Field* field = find_field(key)) fields.push_back(field);
   return fields;
 }
 
-FieldLabel shown_as(const Field& field) {
-  const auto own = [&](std::string_view what, const char* otherwise) {
-    const std::string* said = words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
-    return said ? said->c_str() : otherwise;
-  };
-  for (const FieldLabel& first : kFirst)
-    if (field.key == first.key) {
-      FieldLabel shown = first;
-      shown.label = own("label", shown.label);
-      shown.unit = own("unit", shown.unit);
-      return shown;
-    }
-  FieldLabel shown{field.key.data(), own("label", lasting(words::spoken(field.label))),
-                   lasting(words::spoken(field.unit))};
-  for (const FieldLabel& other : kOthers)
-    if (field.key == other.key) {
-      shown.lo = other.lo;
-      shown.hi = other.hi;
-      shown.step = other.step;
-      shown.log = other.log;
-      return shown;
-    }
-  shown.lo = field.low;
-  shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
-  if (field.type == FieldType::Real) shown.step = 0.01;
-  return shown;
+std::string field_label(const Field& field) {
+  const std::string* own = own_words(field, "label");
+  return own ? *own : words::spoken(field.label);
 }
 
 // ---- settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
@@ -686,19 +668,6 @@ std::string display(const Field& field, const std::string& value) {
   return value;
 }
 
-std::string idle_because(const Field& field, const LabView& view) {
-  Message reason;
-  for (const RunView& run : view.runs) {
-    reason = unused_reason(*run.spec, field.key);
-    if (reason.empty()) return "";
-  }
-  if (reason.empty()) return "";
-  const Field* decides = find_field(reason.places[0]);
-  return words::spoken({"{} is {}: expected {}",
-                        decides ? shown_as(*decides).label : reason.places[0].c_str(), reason.places[1],
-                        reason.places[2]});
-}
-
 void Rows::open_text(const Field& field, const std::string& name, int only) {
   state.typed = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   state.refusal.clear();
@@ -707,7 +676,7 @@ void Rows::open_text(const Field& field, const std::string& name, int only) {
 }
 
 void Rows::text_row(const Field& field, const std::string& name, const Rect& rect) {
-  const char* label = shown_as(field).label;
+  const std::string label = field_label(field);
   std::string value = field.get(*view.runs[0].spec);
   if (field.file) value = fs::path(value).filename().string();
   if (value.empty()) value = tr("none");
@@ -793,7 +762,7 @@ void Rows::data(const Rect& rect) {
   const std::string help =
       tr("{help} A change restarts all runs from step 0.", {{"help", spoken_help(field)}});
   const TextStyle mono{Face::Mono, type::body};
-  const char* const label = shown_as(field).label;
+  const std::string label = field_label(field);
   const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
   const std::string data_name = words::spoken(view.data_name);
   const std::string shown =
@@ -813,10 +782,11 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   const RunSpec& spec = *view.runs[0].spec;
   std::vector<std::string_view> sources, files;
   for (const TaskKind* kind : task_kinds())
-    if (!kind->made_up.empty() && (kind->name == spec.data.name || fits(spec, "data.name", kind->name)))
+    if (!kind->made_up.empty() &&
+        (kind->name == spec.data.name || with_value(spec, "data.name", std::string(kind->name))))
       sources.push_back(kind->name);
   for (const TaskKind* kind : task_kinds())
-    if (!kind->file.empty() && fits(spec, kind->file, "file")) files.push_back(kind->file);
+    if (!kind->file.empty() && with_value(spec, kind->file, "file")) files.push_back(kind->file);
   constexpr float h = 26, caption = 20, field = 30;
   const float height =
       12 + h * static_cast<float>(sources.size()) + (caption + field) * static_cast<float>(files.size());

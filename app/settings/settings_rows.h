@@ -11,26 +11,17 @@
 
 namespace normscope::settings {
 
-// How a field is named and dragged here.
-struct FieldLabel {
-  const char *key, *label, *unit;
-  double lo = 0, hi = 0, step = 1;
-  bool log = false;
-};
-FieldLabel shown_as(const Field& field);
+std::string field_label(const Field& field);
 // The fields that are touched most, in the order of their rows; the others follow in table
 // order.
 std::vector<const Field*> first_fields();
 
 bool differs(const Field& field, const LabView& view);
-std::string unit_of(const FieldLabel& shown, const LabView& view);  // what stands after the number
 // Writes names as the rest of the screen does: "post" -> "Post-LN", "adam" -> "Adam".
 std::string display(const Field& field, const std::string& value);
 // Says in one line why a text cannot be the value of a field in one of the runs, or in run `only`; empty
 // where it can. The line leaves out the field's key.
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
-// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
-std::string idle_because(const Field& field, const LabView& view);
 
 // Draws the strip of the dial, over the rows.
 void draw_dial(ui::Ui&, const SettingsState&, const LabView&);
@@ -57,7 +48,6 @@ struct Rows {
   // Hints at what a step would cost with this value; nothing is refused for it.
   void predict(const Field& field, const std::string& value, int only);
   std::string help(const Field& field) const;
-  ui::FieldOptions options_of(const Field& field, const FieldLabel& shown) const;
   void number_field(const Field& field, const std::string& name, const ui::Rect& rect, std::string_view words,
                     int only);
   void choice_field(const Field& field, const std::string& name, const ui::Rect& rect);

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "app/lesson-player/player.h"
-#include "app/panels/plot_files.h"
+#include "app/panels/plot_cell.h"
 #include "app/settings/settings.h"
 #include "app/settings/settings_rows.h"
 #include "app/ui/widgets.h"
@@ -21,7 +21,7 @@
 #include "engine/core/boundary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
-#include "training/experiments/first_steps.h"
+#include "training/experiments/probes.h"
 #include "training/files/file_kind.h"
 #include "training/io/output_file.h"
 
@@ -49,10 +49,13 @@ void replace_runs(session::ReplaceRuns runs, AppState& state) {
   state.session.commands.emplace_back(std::move(runs));
 }
 
-// The subject of a screen, "the comparison", for the words about its files and about a failure to draw it.
-const std::string& subject_of(Screen screen) {
-  return words::say(fmt::format("shell.tab.{}.subject", name_of(screen)));
+// Words of a screen, in shell.toml.
+const std::string& tab_words(Screen screen, std::string_view what) {
+  return words::say(fmt::format("shell.tab.{}.{}", name_of(screen), what));
 }
+
+// The subject of a screen, "the comparison", for the words about its files and about a failure to draw it.
+const std::string& subject_of(Screen screen) { return tab_words(screen, "subject"); }
 
 // Carries out the requests of the shown screen. Its commands join the frame's, which
 // draw_app posts.
@@ -160,24 +163,9 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
     ui.tell("app/message/whole", room, "", notice);
 }
 
-// Leads to a screen: its control, its key and its words follow from the screen's name and place.
-struct Tab {
-  Screen screen;
-  std::string name, key, title, help;  // title and help: keys of its words
-};
-
-const std::vector<Tab>& all_tabs() {
-  static const std::vector<Tab> tabs = [] {
-    std::vector<Tab> all;
-    for (const Screen screen : screens_by_key())
-      all.push_back({screen, fmt::format("app/tab/{}", name_of(screen)),
-                     std::to_string(kScreenKeys[static_cast<size_t>(screen)]),
-                     fmt::format("shell.tab.{}.title", name_of(screen)),
-                     fmt::format("shell.tab.{}.help", name_of(screen))});
-    return all;
-  }();
-  return tabs;
-}
+// The control and the key that lead to a screen.
+std::string tab_of(Screen screen) { return fmt::format("app/tab/{}", name_of(screen)); }
+std::string key_of(Screen screen) { return std::to_string(kScreenKeys[static_cast<size_t>(screen)]); }
 
 // Windows lack room for the program's name and the search's key beside what is offered or said.
 bool narrow(const Ui& ui) { return ui.size().x < 1100; }
@@ -186,12 +174,12 @@ bool narrow(const Ui& ui) { return ui.size().x < 1100; }
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
-  for (const Tab& each : all_tabs()) {
-    const std::string& title = words::say(each.title);
+  for (const Screen screen : screens_by_key()) {
+    const std::string& title = tab_words(screen, "title");
     const float width = ui.paint().text_width({Face::Sans, type::title}, title) + (hints ? 26.f : 12.f);
-    if (tab(ui, each.name, {x, bar.y, width, bar.h}, title, hints ? each.key : "", shown == each.screen,
-            words::say(each.help)))
-      shown = each.screen;
+    if (tab(ui, tab_of(screen), {x, bar.y, width, bar.h}, title, hints ? key_of(screen) : "", shown == screen,
+            tab_words(screen, "help")))
+      shown = screen;
     x += width + (hints ? 16.f : 10.f);
   }
   return x;
@@ -199,13 +187,13 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
 
 // The keys of the tabs work with or without the top bar.
 void tab_keys(Ui& ui, Screen& shown) {
-  for (const Tab& each : all_tabs())
-    if (ui.shortcut(each.key, each.name)) shown = each.screen;
+  for (const Screen screen : screens_by_key())
+    if (ui.shortcut(key_of(screen), tab_of(screen))) shown = screen;
 }
 
 // Goes back where anything led to a screen whose tab is held.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, Message& notice) {
-  if (shown == before || !ui.held(fmt::format("app/tab/{}", name_of(shown)))) return;
+  if (shown == before || !ui.held(tab_of(shown))) return;
   shown = before;
   notice = ui.locked_help();
 }

@@ -14,7 +14,6 @@
 #include "app/shell/screens.h"
 #include "app/shell/session_window.h"
 #include "app/shell/shell.h"
-#include "app/shell/shown_session.h"
 #include "app/ui/ui.h"
 #include "engine/core/error.h"
 #include "training/spec/backend_choice.h"
@@ -80,6 +79,6 @@ void draw_app(AppState&, ui::Ui&);
 Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
 
 // The program in a line below the sheet of keys: its version, its instruction set, and the
-// checksum of the default comparison's first steps (experiments/first_steps.h), computed on a thread of its own.
+// checksum of the default comparison's first steps (experiments/probes.h), computed on a thread of its own.
 
 }  // namespace normscope::shell

@@ -6,13 +6,12 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "app/lab/lab_screen.h"
 
-#include "app/shell/shown_session.h"
+#include "app/shell/screens.h"
 #include "app/ui/ui.h"
 #include "engine/core/error.h"
 #include "training/files/background.h"
@@ -42,27 +41,6 @@ struct FilePrompt {
   Background<FileLook> look{};
 };
 
-// For the prompt, from outside: the recent files, newest first, and how the window is
-// woken.
-struct FileSurroundings {
-  std::span<const std::string> recent;
-  std::function<void()> wake;
-  bool reading = false;  // the chosen file is being read
-};
-
-// A path that Enter was pressed on, with "~" as the home folder; `again`: although the prompt said why
-// not.
-struct FileChoice {
-  std::string path;
-  bool again = false;
-};
-
-void ask_for_file(ui::Ui&, FilePrompt&, FilePurpose, const std::string& path);
-std::optional<FileChoice> draw_file_prompt(ui::Ui&, FilePrompt&, const FileSurroundings&);
-// Why it was not done; with `again`, a second Enter does it.
-void refuse(FilePrompt&, const Message& why, const std::string& path, bool again);
-void enter_folder(ui::Ui&, FilePrompt&, std::string folder);
-
 // ---- the files of a session
 
 // The file that the runs were saved to or opened from here, as it was then.
@@ -71,7 +49,6 @@ struct OwnFile {
   std::filesystem::file_time_type time{};
   std::uintmax_t size = 0;
 };
-OwnFile own_file(const std::string& path);
 // Whether it is the same file and nobody else has written to it.
 bool is_own(const OwnFile&, const std::string& path);
 

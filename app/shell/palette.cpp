@@ -11,7 +11,7 @@
 #include "app/panels/plot_cell.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "training/io/text.h"
@@ -112,6 +112,20 @@ const std::string* words_of(std::string_view control) {
   return found;
 }
 
+// Other names of a control, separated by spaces, for a person who does not know our word
+// (assets/words/controls.toml).
+std::string other_words(std::string_view control) {
+  if (const panels::PanelControl* own = panels::panel_control(control)) return std::string(own->words);
+  constexpr std::string_view kTab = "plot/tab/";
+  if (control.starts_with(kTab))
+    for (const panels::Panel* panel : panels::tab_panels())
+      if (control.substr(kTab.size()) == panel->place.tab) return panel->words;
+  const panels::Panel* panel = panels::panel_of(control);
+  const std::string more = panel && control.ends_with("/menu") ? std::string(" ") + panel->words : "";
+  const std::string* found = words_of(control);
+  return found ? *found + more : "";
+}
+
 }  // namespace
 
 int match(std::string_view query, const PaletteItem& item) { return match_of(query, item).score; }
@@ -136,16 +150,17 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   std::vector<PaletteItem> items;
   for (const view::Shortcut& s : view::shortcuts())
     if (s.command)
-      items.push_back({std::string(s.title),
-                       view::keys_text(s),
-                       std::string(s.help),
-                       {},
-                       s.act,
-                       {},
-                       {},
-                       std::string(other_words(s.act))});
+      items.push_back({.title = std::string(s.title),
+                       .detail = view::keys_text(s),
+                       .help = std::string(s.help),
+                       .act = s.act,
+                       .words = std::string(s.words)});
   const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
-    items.push_back({control_title(name), value, help, name, {}, {}, {}, other_words(name)});
+    items.push_back({.title = control_title(name),
+                     .detail = value,
+                     .help = help,
+                     .control = name,
+                     .words = other_words(name)});
   };
   // A locked control stays in the list, because choosing it says who locked it.
   for (const ui::Control& c : ui.registry().all())
@@ -153,44 +168,33 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
       add_control(c.name, c.value, c.help);
   for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
   // CUDA stays in the list where it cannot be chosen, with the reason.
-  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty()) {
-    items.push_back({control_title(cuda->name), cuda->value, settings::not_here(no_cuda), {}, {}, {}});
-    items.back().refusal = settings::not_here(no_cuda);
-  }
+  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty())
+    items.push_back({.title = control_title(cuda->name),
+                     .detail = cuda->value,
+                     .help = settings::not_here(no_cuda),
+                     .refusal = settings::not_here(no_cuda)});
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
     if ((view ? settings::has_row(field, *view) : settings::listed(field)) && !ui.registry().find(name))
-      items.push_back({words::spoken(field.label),
-                       "",
-                       settings::spoken_help(field),
-                       name,
-                       {},
-                       {},
-                       {},
-                       other_words(name)});
+      items.push_back({.title = words::spoken(field.label),
+                       .help = settings::spoken_help(field),
+                       .control = name,
+                       .words = other_words(name)});
   }
   for (Placement placement : placements()) {
     if (view && !fits(placement, *view)) continue;
     const PlacementRow& row = row_of(placement);
-    items.push_back({tr("preset: {name}", {{"name", words::spoken(row.label)}}),
-                     "",
-                     words::spoken(row.formula),
-                     {},
-                     {},
-                     {},
-                     placement,
-                     tr("placement architecture wiring")});
+    items.push_back({.title = tr("preset: {name}", {{"name", words::spoken(row.label)}}),
+                     .help = words::spoken(row.formula),
+                     .preset = placement,
+                     .words = tr("placement architecture wiring")});
   }
   for (const view::Term& term : view::glossary())
-    items.push_back({tr("What is meant by {term}?", {{"term", term.title}}),
-                     "",
-                     std::string(term.text),
-                     {},
-                     {},
-                     std::string(term.id),
-                     {},
-                     tr("glossary definition explain meaning dictionary")});
+    items.push_back({.title = tr("What is meant by {term}?", {{"term", term.title}}),
+                     .help = std::string(term.text),
+                     .term = std::string(term.id),
+                     .words = tr("glossary definition explain meaning dictionary")});
   if (refusal)
     for (PaletteItem& item : items) item.refusal = refusal(item);
   return items;
@@ -427,23 +431,6 @@ std::string control_title(std::string_view name) {
     title += (head ? "" : title.find(':') == title.npos ? ": " : ", ") + spelled(parts[i]);
   }
   return title;
-}
-
-// ---- the palette's other names: what a person calls a thing without knowing our word for it. They stand in
-// assets/words, for an act in shortcuts.toml, for a control in controls.toml.
-
-std::string_view other_words(view::Act act) { return view::shortcut_of(act).words; }
-
-std::string other_words(std::string_view control) {
-  if (const panels::PanelControl* own = panels::panel_control(control)) return std::string(own->words);
-  constexpr std::string_view kTab = "plot/tab/";
-  if (control.starts_with(kTab))
-    for (const panels::Panel* panel : panels::tab_panels())
-      if (control.substr(kTab.size()) == panel->place.tab) return panel->words;
-  const panels::Panel* panel = panels::panel_of(control);
-  const std::string more = panel && control.ends_with("/menu") ? std::string(" ") + panel->words : "";
-  const std::string* found = words_of(control);
-  return found ? *found + more : "";
 }
 
 }  // namespace normscope::shell

@@ -17,12 +17,12 @@
 namespace normscope::shell {
 
 struct PaletteItem {
-  std::string title;   // "learning rate"
-  std::string detail;  // value or keys, at the right
-  std::string help;
-  std::string control;           // name of the control; empty: something else
-  std::optional<view::Act> act;  // a command of the table of shortcuts
-  std::string term;              // id of a glossary entry
+  std::string title{};   // "learning rate"
+  std::string detail{};  // value or keys, at the right
+  std::string help{};
+  std::string control{};           // name of the control; empty: something else
+  std::optional<view::Act> act{};  // a command of the table of shortcuts
+  std::string term{};              // id of a glossary entry
   std::optional<Placement> preset{};
   std::string words{};    // other names that find it
   std::string refusal{};  // why it cannot be chosen now; empty: it can
@@ -54,9 +54,6 @@ std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsew
 // Puts a control into words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram:
 // layers 3 to 6".
 std::string control_title(std::string_view name);
-// Other names of a command and of a control, separated by spaces.
-std::string_view other_words(view::Act act);
-std::string other_words(std::string_view control);
 
 void open_palette(ui::Ui&, PaletteState&);
 // The choice that the app has to carry out; a chosen control the palette presses itself. A refused item is grey

@@ -1,5 +1,8 @@
 #include "app/shell/screens.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "app/lesson-player/player.h"
 #include "app/lesson-player/worker.h"
 #include "app/shell/app_state.h"
@@ -14,6 +17,15 @@ namespace {
 
 std::string language_of(const LessonsScreen& screen) {
   return screen.language.empty() ? course::course_language() : screen.language;
+}
+
+// Reads "warm-up:compare"; the first step where none is named. Throws Error for an unknown step.
+std::pair<std::string, course::StepKind> lesson_place(const std::string& name) {
+  const size_t colon = name.find(':');
+  const std::string step = colon == name.npos ? "predict" : name.substr(colon + 1);
+  for (const course::StepKind kind : course::kSteps)
+    if (step == course::to_string(kind)) return {name.substr(0, colon), kind};
+  throw Error("lesson:{}: expected a step: predict, run, compare or explain", name);
 }
 
 }  // namespace
@@ -81,17 +93,9 @@ ScreenRequests draw_screen(Screens& screens, const ShownSession& session, bool c
   }
 }
 
-LessonPlace lesson_place(const std::string& name) {
-  const size_t colon = name.find(':');
-  const std::string step = colon == name.npos ? "predict" : name.substr(colon + 1);
-  for (const course::StepKind kind : course::kSteps)
-    if (step == course::to_string(kind)) return {name.substr(0, colon), kind};
-  throw Error("lesson:{}: expected a step: predict, run, compare or explain", name);
-}
-
 void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view::Answer& answer) {
-  const LessonPlace place = lesson_place(name);
-  player_of(screens, lab).open(place.lesson, place.step, answer);
+  const auto [lesson, step] = lesson_place(name);
+  player_of(screens, lab).open(lesson, step, answer);
   screens.shown = Screen::Lessons;
 }
 
@@ -101,16 +105,25 @@ namespace {
 // Opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
 // that the link shows. It returns what is to be said. Throws Error for an unknown lesson.
 std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
-  const LessonPlace place = lesson_place(link.lesson);
-  open_lesson(screens, lab, place.lesson, link.answer);
+  const auto [lesson, step] = lesson_place(link.lesson);
+  open_lesson(screens, lab, lesson, link.answer);
   lessons::Player& player = *screens.lessons.player;
   const lessons::LessonProgress& learned = player.progress(player.lesson()->id);
   const bool predicted = learned.committed || learned.skipped;
   if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
-  player.lead_to(place.step, link.figure);
+  player.lead_to(step, link.figure);
   return predicted && !link.answer.empty()
              ? tr("Your own prediction stays; \"Predict again\" shows the one in the link.")
              : "";
+}
+
+/// Commands that replace the present runs by the view's, trained to its step.
+std::vector<session::Command> linked_commands(const LinkedView& link) {
+  session::ReplaceRuns runs = replacing(link.runs, false);
+  runs.instant = link.instant;
+  std::vector<session::Command> commands{std::move(runs)};
+  if (link.step > 0) commands.emplace_back(session::PlayTo{link.step});
+  return commands;
 }
 
 }  // namespace
@@ -157,14 +170,6 @@ void copy_link(AppState& state) {
   if (!fault.empty()) state.notice = fault;
 }
 
-std::vector<session::Command> linked_commands(const LinkedView& link) {
-  session::ReplaceRuns runs = replacing(link.runs, false);
-  runs.instant = link.instant;
-  std::vector<session::Command> commands{std::move(runs)};
-  if (link.step > 0) commands.emplace_back(session::PlayTo{link.step});
-  return commands;
-}
-
 Message show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
                     Appearance& look, Lab* lab) {
   std::string words;
@@ -209,6 +214,92 @@ void follow_linked(Screens& screens, const LabView& view) {
   lab::TransportState& transport = screens.lab.transport();
   if (!transport.pinned_step) lab::pin_cursor(transport, view, waits->step);
   waits.reset();
+}
+
+using namespace session;
+
+namespace {
+
+constexpr size_t kMostEntries = 500;
+
+// Names the fields that a drag changes, so that its next frame is the same entry.
+std::string gesture_of(std::span<const Command> made) {
+  std::string gesture;
+  for (const Command& command : made) {
+    if (const auto* edit = std::get_if<EditField>(&command))
+      gesture += edit->key + std::to_string(edit->run) + ' ';
+    else if (std::holds_alternative<SetBudget>(command))
+      gesture += "budget ";
+  }
+  return gesture;
+}
+
+}  // namespace
+
+void UndoLog::add(UndoEntry done) {
+  done.undone_before = std::exchange(undone_, {});
+  done_.push_back(std::move(done));
+  if (done_.size() > kMostEntries) done_.erase(done_.begin());
+}
+
+void UndoLog::note(std::span<const Command> made, std::span<const Ticket> tickets, char selected_before,
+                   char selected_after, bool held) {
+  if (std::ranges::none_of(made, can_be_taken_back)) return;
+  UndoEntry done{.selected_before = selected_before, .selected_after = selected_after};
+  done.replaces = std::ranges::any_of(made, replaces_runs);
+  done.gesture = gesture_of(made);
+  done.begun = done.first = tickets.front();
+  done.last = tickets.back();
+  if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture)
+    done_.back().last = done.last;  // the same drag went on
+  else
+    add(std::move(done));
+}
+
+void UndoLog::settle(const LabView& view) {
+  for (auto* list : {&done_, &undone_})
+    for (size_t i = list->size(); i-- > 0;) {
+      UndoEntry& entry = (*list)[i];
+      if (!entry.open()) continue;
+      const Ticket known = std::min(entry.last, view.answered);
+      add_changes(entry.change, view.answers, entry.first, known);
+      entry.first = std::max(entry.first, known + 1);
+      if (entry.open()) continue;
+      if (!entry.change.undo.empty()) {
+        entry.undone_before.clear();
+        continue;
+      }
+      const bool newest = list == &done_ && i + 1 == done_.size();
+      if (newest && undone_.empty()) undone_ = std::move(entry.undone_before);
+      list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  // Changes from before a session that the trainer dropped cannot be undone either.
+  const auto kept = std::find_if(done_.rbegin(), done_.rend(), [&](const UndoEntry& one) {
+    return one.replaces && one.begun <= view.dropped;
+  });
+  done_.erase(done_.begin(), kept.base());
+}
+
+std::optional<UndoLog::UndoEffect> UndoLog::undo(std::vector<Command>& commands) {
+  if (!can_undo()) return {};
+  UndoEntry done = std::move(done_.back());
+  done_.pop_back();
+  if (done.open()) commands.emplace_back(TakeBack{done.first, done.last});
+  commands.insert(commands.end(), done.change.undo.begin(), done.change.undo.end());
+  const UndoEffect back{done.selected_before, done.replaces};
+  undone_.push_back(std::move(done));
+  return back;
+}
+
+std::optional<UndoLog::UndoEffect> UndoLog::redo(std::vector<Command>& commands) {
+  if (undone_.empty()) return {};
+  UndoEntry done = std::move(undone_.back());
+  undone_.pop_back();
+  commands.insert(commands.end(), done.change.redo.begin(), done.change.redo.end());
+  if (done.open()) commands.emplace_back(TakeBack{done.first, done.last, true});
+  const UndoEffect back{done.selected_after, done.replaces};
+  done_.push_back(std::move(done));
+  return back;
 }
 
 }  // namespace normscope::shell

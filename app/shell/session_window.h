@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "app/shell/screens.h"
-#include "app/shell/shown_session.h"
 #include "app/ui/ui.h"
 #include "app/view/screen.h"
 #include "app/view/shortcuts.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/lab/split.h"
+#include "app/lab/lab_screen.h"
 #include "engine/core/error.h"
 #include "training/spec/backend_choice.h"
 

@@ -12,9 +12,9 @@
 #include "app/shell/app_state.h"
 #include "app/shell/screens.h"
 #include "app/shell/settings.h"
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
@@ -50,10 +50,11 @@ void take_back(AppState& state, bool undo) {
     notice = undo ? tr("the earlier runs are back") : tr("the runs that were opened are back");
 }
 
-void copy_command(const LabView& view, std::string& clipboard, Message& notice) {
-  clipboard = with_program(command_of(session_of(view)), program_word());
+void copy_command(AppState& state, Ui&) {
+  std::string& clipboard = state.shell.clipboard;
+  clipboard = with_program(command_of(session_of(*state.session.view)), program_word());
   ImGui::SetClipboardText(clipboard.c_str());
-  notice = tr("copied: a command that reproduces these runs");
+  state.notice = tr("copied: a command that reproduces these runs");
 }
 
 // Offers the next lost session once the first was restored or declined.
@@ -63,20 +64,22 @@ void answer_lost(Offers& offers) {
   offers.answered = true;
 }
 
-void restore(ShownSession& session, Offers& offers) {
+void restore(AppState& state, Ui&) {
+  Offers& offers = state.shell.offers;
   offers.restoring = next_to_restore(offers);
   offers.restore_ticket = 0;
-  session.asked.emplace_back(session::RestoreSession{offers.restoring});
+  state.session.asked.emplace_back(session::RestoreSession{offers.restoring});
   answer_lost(offers);
 }
 
-void begin_course(Screens& screens, Lab* lab, Offers& offers, Message& notice) {
-  offers.lesson = false;
-  offers.answered = true;
-  lessons::Player& player = player_of(screens, lab);
-  if (player.course().lessons.empty()) return void(notice = tr("there are no lessons beside the program"));
+void begin_course(AppState& state, Ui&) {
+  state.shell.offers.lesson = false;
+  state.shell.offers.answered = true;
+  lessons::Player& player = player_of(state.screens, state.session.lab);
+  if (player.course().lessons.empty())
+    return void(state.notice = tr("there are no lessons beside the program"));
   player.open(player.course().lessons.front().id, course::StepKind::Predict);
-  screens.shown = Screen::Lessons;
+  state.screens.shown = Screen::Lessons;
 }
 
 // Stashes a session that could not be restored, so that it is neither offered again nor lost.
@@ -105,9 +108,106 @@ void note_commands(AppState& state) {
   if (std::ranges::any_of(session.commands, session::replaces_runs)) runs_were_replaced(state.files);
 }
 
-void switch_motion(Appearance& look, Message& notice) {
-  look.reduced_motion = !look.reduced_motion;
-  notice = tr(look.reduced_motion ? "reduced motion is on" : "reduced motion is off");
+void switch_motion(AppState& state, Ui&) {
+  bool& reduced = state.look.reduced_motion;
+  reduced = !reduced;
+  state.notice = tr(reduced ? "reduced motion is on" : "reduced motion is off");
+}
+
+// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever carries it
+// out both ask here, so that nothing is offered that is refused.
+
+std::string no_runs(const AppState& state) {
+  return state.session.view->runs.empty() ? tr("there are no runs") : "";
+}
+
+// Asks a screen with changes of its own there.
+std::string step_refusal(const AppState& state, bool undo) {
+  const UndoLog& log = state.session.undo;
+  const Screen shown = state.screens.shown;
+  const AppScreen* const own = made_screen(state.screens, shown);
+  if (!own || !own->has_changes()) {
+    const bool any = undo ? log.can_undo() : log.can_redo();
+    return any ? "" : tr(undo ? "nothing to undo" : "nothing to redo");
+  }
+  if (own->can_take_back(undo)) return "";
+  return words::say(fmt::format("shell.refusal.{}_{}", name_of(shown), undo ? "undo" : "redo"));
+}
+
+std::string course_refusal(const AppState& state) {
+  const LessonsScreen& lessons = state.screens.lessons;
+  std::error_code error;
+  const bool any = lessons.player ? !lessons.player->course().lessons.empty()
+                                  : std::filesystem::is_directory(course::lessons_folder(), error);
+  return any ? "" : tr("there are no lessons beside the program");
+}
+
+// About the run that the diagram shows.
+std::string placement_refusal(const AppState& state) {
+  const LabView& view = *state.session.view;
+  const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
+  if (shown < 0) return no_runs(state);
+  const ModelConfig& model = view.runs[static_cast<size_t>(shown)].spec->model;
+  return is_transformer(model.architecture)
+             ? ""
+             : tr("there is no residual stream whose wiring could be a placement");
+}
+
+std::string batch_refusal(const AppState& state) {
+  const bool any = std::ranges::any_of(state.session.view->runs, [](const RunView& run) {
+    return is_transformer(run.spec->model.architecture);
+  });
+  if (std::string none = no_runs(state); !none.empty()) return none;
+  return any ? "" : tr("no run has sub-layers to measure: expected a transformer");
+}
+
+std::string restore_refusal(const AppState& state) {
+  const bool any = state.session.lab && !next_to_restore(state.shell.offers).empty();
+  return any ? "" : tr("there is no session to restore");
+}
+
+// What the app does for an act, and why it would not now. Other acts a control carries out, or an add-on.
+struct Deed {
+  Act act;
+  void (*run)(AppState&, Ui&);
+  std::string (*refusal)(const AppState&) = nullptr;  // null: it always would
+};
+constexpr Deed kDeeds[] = {
+    {Act::Undo, [](AppState& s, Ui&) { take_back(s, true); },
+     [](const AppState& s) { return step_refusal(s, true); }},
+    {Act::Redo, [](AppState& s, Ui&) { take_back(s, false); },
+     [](const AppState& s) { return step_refusal(s, false); }},
+    {Act::Palette, [](AppState& s, Ui& ui) { open_palette(ui, s.shell.palette); }},
+    {Act::Sheet, [](AppState&, Ui& ui) { ui.open_popup("app/help"); }},
+    {Act::Save, [](AppState& s, Ui& ui) { save(ui, s.files, *s.session.view, s.notice); }, no_runs},
+    {Act::SaveAs, [](AppState& s, Ui& ui) { save_as(ui, s.files, *s.session.view); }, no_runs},
+    {Act::SavePlacement,
+     [](AppState& s, Ui& ui) { save_placement(ui, s.files, s.screens.lab.diagram(), *s.session.view); },
+     placement_refusal},
+    {Act::OpenFile, [](AppState& s, Ui& ui) { ask_open(ui, s.files.prompt); }},
+    {Act::CopyCommand, copy_command, no_runs},
+    {Act::CopyLink, [](AppState& s, Ui&) { copy_link(s); }, no_runs},
+    {Act::Bookmark,
+     [](AppState& s, Ui&) {
+       lab::TransportState& transport = s.screens.lab.transport();
+       lab::toggle_bookmark(transport, lab::cursor_step(transport, *s.session.view));
+     }},
+    {Act::Back, [](AppState& s, Ui&) { lab::step_cursor(s.screens.lab.transport(), *s.session.view, -1); }},
+    {Act::Newest, [](AppState& s, Ui&) { s.screens.lab.transport().pinned_step.reset(); }},
+    {Act::Bigger, [](AppState& s, Ui&) { set_scale(s.look, s.look.scale + 0.1f); }},
+    {Act::Smaller, [](AppState& s, Ui&) { set_scale(s.look, s.look.scale - 0.1f); }},
+    {Act::NaturalSize, [](AppState& s, Ui&) { set_scale(s.look, 1); }},
+    {Act::Theme, [](AppState& s, Ui&) { s.look.dark = !s.look.dark; }},
+    {Act::ReducedMotion, switch_motion},
+    {Act::Measurements, [](AppState& s, Ui&) { s.screens.lab.few() = !s.screens.lab.few(); }},
+    {Act::Restore, restore, restore_refusal},
+    {Act::FirstLesson, begin_course, course_refusal},
+    {Act::MeasureBatch, [](AppState& s, Ui&) { s.session.commands.emplace_back(session::MeasureBatch{}); },
+     batch_refusal}};
+
+const Deed* deed_of(Act act) {
+  const auto at = std::ranges::find(kDeeds, act, &Deed::act);
+  return at == std::end(kDeeds) ? nullptr : at;
 }
 
 // Carries out the palette's choice.
@@ -163,59 +263,11 @@ void copy_text(const std::string& text, const char* what, Shell& shell, Message&
 }
 
 void run_act(AppState& state, Ui& ui, Act act) {
-  ShownSession& session = state.session;
-  const LabView& view = *session.view;
-  lab::LabScreen& screen = state.screens.lab;
-  Appearance& look = state.look;
   state.notice.clear();
   if (std::string why = refusal_of(state, ui, act); !why.empty()) return void(state.notice = std::move(why));
-  if (act == Act::SavePlacement) return save_placement(ui, state.files, screen.diagram(), view);
-  switch (act) {
-    case Act::Undo:
-    case Act::Redo:
-      return take_back(state, act == Act::Undo);
-    case Act::Palette:
-      return open_palette(ui, state.shell.palette);
-    case Act::Sheet:
-      return ui.open_popup("app/help");
-    case Act::Save:
-      return save(ui, state.files, view, state.notice);
-    case Act::SaveAs:
-      return save_as(ui, state.files, view);
-    case Act::OpenFile:
-      return ask_open(ui, state.files.prompt);
-    case Act::CopyCommand:
-      return copy_command(view, state.shell.clipboard, state.notice);
-    case Act::CopyLink:
-      return copy_link(state);
-    case Act::Bookmark:
-      return lab::toggle_bookmark(screen.transport(), lab::cursor_step(screen.transport(), view));
-    case Act::Back:
-      return lab::step_cursor(screen.transport(), view, -1);
-    case Act::Newest:
-      return screen.transport().pinned_step.reset();
-    case Act::Bigger:
-      return set_scale(look, look.scale + 0.1f);
-    case Act::Smaller:
-      return set_scale(look, look.scale - 0.1f);
-    case Act::NaturalSize:
-      return set_scale(look, 1);
-    case Act::Theme:
-      return void(look.dark = !look.dark);
-    case Act::ReducedMotion:
-      return switch_motion(look, state.notice);
-    case Act::Measurements:
-      return void(screen.few() = !screen.few());
-    case Act::Restore:
-      return restore(session, state.shell.offers);
-    case Act::FirstLesson:
-      return begin_course(state.screens, session.lab, state.shell.offers, state.notice);
-    case Act::MeasureBatch:
-      return void(session.commands.emplace_back(session::MeasureBatch{}));
-    default:  // a control carries out the others, or an add-on
-      for (const auto& part : state.parts)
-        if (part->run(act, ui)) return;
-  }
+  if (const Deed* deed = deed_of(act)) return deed->run(state, ui);
+  for (const auto& part : state.parts)
+    if (part->run(act, ui)) return;
 }
 
 void begin_shell(AppState& state, Ui& ui) {
@@ -339,77 +391,10 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   return offer->act;
 }
 
-// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever carries it
-// out both ask here, so that nothing is offered that is refused.
-
-namespace {
-
-std::string no_runs(const LabView& view) { return view.runs.empty() ? tr("there are no runs") : ""; }
-
-// Asks a screen with changes of its own there.
-std::string step_refusal(const AppState& state, bool undo) {
-  const UndoLog& log = state.session.undo;
-  const Screen shown = state.screens.shown;
-  const AppScreen* const own = made_screen(state.screens, shown);
-  if (!own || !own->has_changes()) {
-    const bool any = undo ? log.can_undo() : log.can_redo();
-    return any ? "" : tr(undo ? "nothing to undo" : "nothing to redo");
-  }
-  if (own->can_take_back(undo)) return "";
-  return words::say(fmt::format("shell.refusal.{}_{}", name_of(shown), undo ? "undo" : "redo"));
-}
-
-std::string course_refusal(const LessonsScreen& lessons) {
-  std::error_code error;
-  const bool any = lessons.player ? !lessons.player->course().lessons.empty()
-                                  : std::filesystem::is_directory(course::lessons_folder(), error);
-  return any ? "" : tr("there are no lessons beside the program");
-}
-
-// About the run that the diagram shows.
-std::string placement_refusal(const AppState& state) {
-  const LabView& view = *state.session.view;
-  const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
-  if (shown < 0) return no_runs(view);
-  const ModelConfig& model = view.runs[static_cast<size_t>(shown)].spec->model;
-  return is_transformer(model.architecture)
-             ? ""
-             : tr("there is no residual stream whose wiring could be a placement");
-}
-
-std::string batch_refusal(const LabView& view) {
-  const bool any = std::ranges::any_of(
-      view.runs, [](const RunView& run) { return is_transformer(run.spec->model.architecture); });
-  return any ? "" : tr("no run has sub-layers to measure: expected a transformer");
-}
-
-}  // namespace
-
 std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
   if (ui.held(view::shortcut_of(act).control)) return ui.locked_help();
-  const LabView& view = *state.session.view;
-  switch (act) {
-    case Act::Undo:
-    case Act::Redo:
-      return step_refusal(state, act == Act::Undo);
-    case Act::Save:
-    case Act::SaveAs:
-    case Act::CopyCommand:
-    case Act::CopyLink:
-      return no_runs(view);
-    case Act::SavePlacement:
-      return placement_refusal(state);
-    case Act::MeasureBatch:
-      return view.runs.empty() ? no_runs(view) : batch_refusal(view);
-    case Act::Restore:
-      return state.session.lab && !next_to_restore(state.shell.offers).empty()
-                 ? ""
-                 : tr("there is no session to restore");
-    case Act::FirstLesson:
-      return course_refusal(state.screens.lessons);
-    default:
-      return "";
-  }
+  const Deed* deed = deed_of(act);
+  return deed && deed->refusal ? deed->refusal(state) : "";
 }
 
 bool is_hidden(const ui::Ui& ui, const PaletteItem& item) {

@@ -1,11 +1,17 @@
 #include "app/ui/ui.h"
 
 #include <imgui.h>
+#include <imgui_internal.h>  // the queue of input events
 
 #include <algorithm>
+#include <array>
+#include <cfloat>
 #include <cmath>
+#include <utility>
+#include <vector>
 
-#include "app/ui/keys.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
 
 namespace normscope::ui {
 namespace {
@@ -436,6 +442,262 @@ void Ui::draw_tooltip() {
   if (!print.empty())
     paint.text_wrapped(inside.moved(0, upper + 3), small, mix(theme_->on_inverse, theme_->inverse, 0.3f),
                        print, small_height);
+}
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ImGuiKey>, 19> names{{
+    {"Space", ImGuiKey_Space},       {"Enter", ImGuiKey_Enter},    {"Tab", ImGuiKey_Tab},
+    {"Escape", ImGuiKey_Escape},     {"Esc", ImGuiKey_Escape},     {"Left", ImGuiKey_LeftArrow},
+    {"Right", ImGuiKey_RightArrow},  {"Up", ImGuiKey_UpArrow},     {"Down", ImGuiKey_DownArrow},
+    {"Home", ImGuiKey_Home},         {"End", ImGuiKey_End},        {"PageUp", ImGuiKey_PageUp},
+    {"PageDown", ImGuiKey_PageDown}, {"Delete", ImGuiKey_Delete},  {"Backspace", ImGuiKey_Backspace},
+    {"[", ImGuiKey_LeftBracket},     {"]", ImGuiKey_RightBracket}, {"-", ImGuiKey_Minus},
+    {"=", ImGuiKey_Equal},
+}};
+
+void move_mouse(ImVector<ImGuiInputEvent>& queue, Vec by) {
+  for (ImGuiInputEvent& event : queue) {
+    if (event.Type != ImGuiInputEventType_MousePos || event.MousePos.PosX == -FLT_MAX) continue;
+    event.MousePos.PosX += by.x;
+    event.MousePos.PosY += by.y;
+  }
+}
+
+}  // namespace
+
+Chord parse_chord(std::string_view text) {
+  Chord chord;
+  std::string_view rest = text;
+  auto modifier = [&](std::string_view name, bool& flag) {
+    if (rest.size() > name.size() && rest.starts_with(name)) {
+      rest.remove_prefix(name.size());
+      return flag = true;
+    }
+    return false;
+  };
+  while (modifier("Ctrl+", chord.ctrl) || modifier("Shift+", chord.shift) || modifier("Alt+", chord.alt)) {
+  }
+  for (auto [name, key] : names)
+    if (rest == name) {
+      chord.key = key;
+      if (key == ImGuiKey_Space) chord.character = ' ';
+      return chord;
+    }
+  if (rest.size() == 2 && rest[0] == 'F' && rest[1] >= '1' && rest[1] <= '9') {
+    chord.key = ImGuiKey_F1 + (rest[1] - '1');
+    return chord;
+  }
+  if (rest.size() != 1) throw Error("unknown key '" + std::string(text) + "'");
+  char c = rest[0];
+  if (c >= 'a' && c <= 'z') c = char(c - 'a' + 'A');
+  if (c >= 'A' && c <= 'Z') {
+    chord.key = ImGuiKey_A + (c - 'A');
+    chord.character = unsigned(chord.shift ? c : c - 'A' + 'a');
+  } else if (c >= '0' && c <= '9') {
+    chord.key = ImGuiKey_0 + (c - '0');
+    chord.character = unsigned(c);
+  } else {
+    chord.character = unsigned(c);
+  }
+  return chord;
+}
+
+std::string shown_keys(std::string_view chord) {
+  std::string out;
+  while (!chord.empty()) {
+    const size_t plus = chord.find('+', 1);  // a plus alone is a key
+    const std::string_view key = chord.substr(0, plus);
+    const std::string* said = words::of_window().find("shortcuts.key." + std::string(key));
+    out += (out.empty() ? "" : " ") + (said ? *said : std::string(key));
+    chord.remove_prefix(plus == chord.npos ? chord.size() : plus + 1);
+  }
+  return out;
+}
+
+void new_frame(Vec pan, Vec panned) {
+  ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
+  int now = 0;
+  for (bool pressed = false; now < queue.Size; ++now) {
+    const ImGuiInputEvent& event = queue[now];
+    if (event.Type != ImGuiInputEventType_Key) continue;
+    const bool modifier = (event.Key.Key & ImGuiMod_Mask_) != 0;
+    if (modifier && pressed) break;
+    pressed = pressed || (!modifier && event.Key.Down);
+  }
+  const std::vector<ImGuiInputEvent> later(queue.begin() + now, queue.end());
+  queue.resize(now);
+  ImGuiIO& io = ImGui::GetIO();
+  if (ImGui::IsMousePosValid(&io.MousePos)) {  // the mouse itself has not moved
+    io.MousePos.x += panned.x;
+    io.MousePos.y += panned.y;
+  }
+  move_mouse(queue, pan);
+  ImGui::NewFrame();
+  move_mouse(queue, {-pan.x, -pan.y});  // ImGui leaves it for the next frame
+  for (const ImGuiInputEvent& event : later) queue.push_back(event);
+}
+
+// ---- what Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
+// as always. At the end of the frame whatever lies in a hidden control becomes transparent, whatever lies in a locked
+// one pale, triangle by triangle, each as the smallest control around it says.
+
+namespace {
+
+constexpr float kLockedOpacity = 0.4f;
+constexpr float kFringe = 1.5f;  // logical px that an edge is drawn beyond its rectangle
+
+Rect clip_of(const ImDrawList* list, float scale) {
+  const ImVec2 lo = list->GetClipRectMin(), hi = list->GetClipRectMax();
+  return {lo.x / scale, lo.y / scale, (hi.x - lo.x) / scale, (hi.y - lo.y) / scale};
+}
+
+Rect around(const ImVec2& a, const ImVec2& b, const ImVec2& c) {
+  const float x = std::min({a.x, b.x, c.x}), y = std::min({a.y, b.y, c.y});
+  return {x, y, std::max({a.x, b.x, c.x}) - x, std::max({a.y, b.y, c.y}) - y};
+}
+
+struct Place {
+  Rect rect;  // device px
+  float opacity;
+};
+
+// Takes `places` from the smallest on; `all` is the rectangle around the places that are not opaque.
+void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
+  std::vector<float> opacity(static_cast<size_t>(list.VtxBuffer.Size), 1);
+  for (const ImDrawCmd& cmd : list.CmdBuffer)
+    for (unsigned i = 0; i + 2 < cmd.ElemCount; i += 3) {
+      int at[3];
+      for (unsigned k = 0; k < 3; ++k)
+        at[k] = static_cast<int>(cmd.VtxOffset + list.IdxBuffer[static_cast<int>(cmd.IdxOffset + i + k)]);
+      const ImVector<ImDrawVert>& v = list.VtxBuffer;
+      const Rect triangle = around(v[at[0]].pos, v[at[1]].pos, v[at[2]].pos);
+      if (!all.contains(triangle)) continue;
+      // Few places are dim, and most triangles lie in none of them, so this search ends most cases.
+      const auto around_it = [&](const Place& place) { return place.rect.contains(triangle); };
+      const auto dim = std::ranges::find_if(
+          places, [&](const Place& place) { return place.opacity < 1 && around_it(place); });
+      if (dim == places.end()) continue;
+      const auto holder = std::find_if(places.begin(), dim, around_it);
+      for (const int vertex : at) {
+        float& now = opacity[static_cast<size_t>(vertex)];
+        now = std::min(now, holder->opacity);
+      }
+    }
+  for (int i = 0; i < list.VtxBuffer.Size; ++i) {
+    ImU32& colour = list.VtxBuffer[i].col;
+    const ImU32 alpha = colour >> IM_COL32_A_SHIFT;
+    const auto faded = static_cast<ImU32>(static_cast<float>(alpha) * opacity[static_cast<size_t>(i)] + 0.5f);
+    colour = (colour & ~IM_COL32_A_MASK) | faded << IM_COL32_A_SHIFT;
+  }
+}
+
+}  // namespace
+
+const std::string& Ui::locked_help() const {
+  static const std::string nothing;
+  return options_.locked ? options_.locked() : nothing;
+}
+
+Hold Ui::hold_of(std::string_view control) const {
+  return options_.policy ? options_.policy(control).value_or(Hold::Shown) : Hold::Shown;
+}
+
+// A control inside a hidden control is hidden too, unless a rule of its own shows it.
+Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
+  if (!options_.policy) return Hold::Shown;
+  ImDrawList* const list = paint_->list();
+  const std::optional<Hold> rule = options_.policy(name);
+  Hold hold = rule.value_or(Hold::Shown);
+  const bool inside = std::ranges::any_of(areas_, [&](const HeldArea& area) {
+    return area.hold == Hold::Hidden && area.list == list && area.rect.contains(rect);
+  });
+  if (!rule && inside) hold = Hold::Hidden;
+  // A region without interaction cannot be locked: what a locked plot shows stays as it is.
+  if (interactive || hold == Hold::Hidden) areas_.push_back({list, rect, clip_of(list, scale_), hold});
+  return hold;
+}
+
+// Answers for a control that has no say in the hit; it returns nothing where the control is free.
+std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, std::string_view value,
+                                   std::string_view help, const HitOptions& options) {
+  const Hold hold = note_place(name, rect, true);
+  const bool points = options_.pointing && options_.pointing(name);
+  if (hold == Hold::Shown && !points) return {};
+  if (hold != Hold::Shown) {
+    if (focus_ == name) focus_.clear();
+    if (edit_.name == name) edit_ = {};
+    refused_ = refused_ || press_ == name;
+    if (press_ == name) press_.clear();
+  }
+  if (hold == Hold::Hidden) return Hit{};
+  const bool locked = hold == Hold::Locked;
+  registry_.add({name, rect, std::string(value), locked ? locked_help() : std::string(help), !locked, true});
+  if (rect.empty()) return Hit{};
+  ImGui::SetCursorScreenPos({rect.x * scale_, rect.y * scale_});
+  if (options.overlap) ImGui::SetNextItemAllowOverlap();
+  const bool clicked =
+      ImGui::InvisibleButton(("##" + name).c_str(), {rect.w * scale_, rect.h * scale_}) && points;
+  Hit h{.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_NoNavOverride), .clicked = clicked};
+  if (points) return pointed_hit(name, rect, options, h);
+  if (h.hovered && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) refused_ = true;
+  if (options.tooltip && h.hovered) explain(name, locked_help(), rect, options.beside);
+  return Hit{};
+}
+
+// While pointing, the mouse, or Tab and Enter, only names the control.
+Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions options, Hit h) {
+  options.enabled = true;
+  keyboard(h, name, options);
+  if (h.clicked || press_ == name) picked_ = name;
+  if (press_ == name) press_.clear();
+  if (h.hovered) paint_top_->outline(rect.inset(-2), theme_->ink, 2, options.radius + 2);
+  return Hit{};
+}
+
+// Drops the texts of hidden controls, as nobody sees them.
+void Ui::forget_hidden_texts() {
+  std::erase_if(texts_, [&](const TextRecord& text) {
+    const auto holder = std::ranges::find_if(areas_, [&](const HeldArea& area) {
+      const int layer = area.list == paint_window_->list() ? 0 : 1;
+      return layer == text.layer && area.rect.inset(-kFringe).contains(text.rect);
+    });
+    return holder != areas_.end() && holder->hold == Hold::Hidden;
+  });
+}
+
+void Ui::draw_held() {
+  const auto free = [](const HeldArea& area) { return area.hold == Hold::Shown; };
+  if (std::ranges::all_of(areas_, free)) return;
+  std::ranges::sort(
+      areas_, [](const HeldArea& a, const HeldArea& b) { return a.rect.w * a.rect.h < b.rect.w * b.rect.h; });
+  forget_hidden_texts();
+  std::vector<ImDrawList*> lists;
+  for (const HeldArea& area : areas_)
+    if (std::ranges::find(lists, area.list) == lists.end()) lists.push_back(area.list);
+  for (ImDrawList* const list : lists) {
+    std::vector<Place> places;
+    float left = 1e9f, top = 1e9f, right = 0, bottom = 0;
+    for (const HeldArea& area : areas_) {
+      if (area.list != list) continue;
+      const Rect seen = area.rect.inset(-kFringe).intersect(area.clip);
+      const float opacity = area.hold == Hold::Hidden ? 0 : area.hold == Hold::Locked ? kLockedOpacity : 1;
+      const Rect& place =
+          places
+              .emplace_back(
+                  Place{{seen.x * scale_, seen.y * scale_, seen.w * scale_, seen.h * scale_}, opacity})
+              .rect;
+      if (opacity == 1 || place.empty()) continue;
+      left = std::min(left, place.x);
+      top = std::min(top, place.y);
+      right = std::max(right, place.right());
+      bottom = std::max(bottom, place.bottom());
+    }
+    if (right <= left) continue;
+    const Rect all{left, top, right - left, bottom - top};
+    std::erase_if(places, [&](const Place& place) { return !all.overlaps(place.rect); });
+    fade(*list, places, all);
+  }
 }
 
 }  // namespace normscope::ui

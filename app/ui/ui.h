@@ -12,7 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,51 +27,13 @@
 
 namespace normscope::ui {
 
-// Says by name which controls a person may reach. A part of the window sets the rules; Ui obeys them in
-// its hit test, so no control knows of them.
-//
-// A rule is for a control and all whose names go on with '/' or '.': "settings/train" covers "settings/train.lr" and
-// "settings/train.lr/A". The longest rule decides, so that one control of a hidden group can be shown. Whatever
-// explains why a control does not answer, the palette and the controls of who set the rules are never held.
-
+/// Whether a control may be reached, as a part of the window says by its name (FrameOptions::policy). Ui obeys in its
+/// hit test, so no control knows of it.
 enum class Hold : uint8_t {
   Shown,   // answers as always
   Locked,  // drawn pale, its tooltip says who locked it
   Hidden,  // not drawn; out of the registry and the Tab order
 };
-
-/// Who sets the rules of a policy.
-struct PolicyOwner {
-  std::vector<std::string_view> controls;  ///< its own, which are never held
-  const std::string& (*locked)();          ///< why a locked control does not answer
-};
-inline constexpr size_t kMostRules = 500, kLongestRule = 200;
-
-class ControlPolicy {
- public:
-  explicit ControlPolicy(const PolicyOwner* owner = nullptr) : owner_(owner) {}
-  bool owns(std::string_view control) const;
-  const std::string& locked_help() const;
-  /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
-  /// and any rule beyond kMostRules.
-  void set(std::string_view name, std::optional<Hold>);
-  /// The rule of exactly this name.
-  std::optional<Hold> rule(std::string_view name) const;
-  /// The verdict of the longest rule about a control, or nothing without a rule.
-  std::optional<Hold> decides(std::string_view control) const;
-  const std::map<std::string, Hold, std::less<>>& rules() const { return rules_; }
-  bool empty() const { return rules_.empty(); }
-  friend bool operator==(const ControlPolicy&, const ControlPolicy&) = default;
-
- private:
-  bool never_held(std::string_view control) const;
-  const PolicyOwner* owner_;
-  std::map<std::string, Hold, std::less<>> rules_;
-};
-
-bool is_for(std::string_view rule, std::string_view control);
-/// The control and its groups, upwards: "plot/loss/menu", "plot/loss", "plot".
-std::vector<std::string> control_and_groups(std::string_view control);
 
 struct Control {
   std::string name;   // path-like and stable: "transport/play", "diagram/layer3/ffn/stream"
@@ -108,10 +70,12 @@ struct FrameOptions {
   float least_scale =
       0;  // never drawn smaller: a window without the room shows a part, which follows the mouse
   bool reduced_motion = false;
-  bool record_text = false;               // keep a TextRecord of every text (tests)
-  const ControlPolicy* policy = nullptr;  // says what is locked or hidden; read until the next frame
-  const ControlPolicy* pointing =
-      nullptr;  // a click or Enter only names what it does not own: Ui::take_picked
+  bool record_text = false;  // keep a TextRecord of every text (tests)
+  // Says what is locked or hidden, until the next frame; empty: nothing is.
+  std::function<std::optional<Hold>(std::string_view control)> policy{};
+  const std::string& (*locked)() = nullptr;  // why a locked control does not answer
+  // Whether a click or Enter only names a control, for Ui::take_picked; empty: no control.
+  std::function<bool(std::string_view control)> pointing{};
 };
 
 struct HitOptions {
@@ -259,7 +223,7 @@ class Ui {
     std::string name, help;
     Rect rect, beside;
   };
-  /// A held control's place in this frame, for what is drawn in it (control_policy.cpp).
+  /// A held control's place in this frame, for what is drawn in it.
   struct HeldArea {
     ImDrawList* list;
     Rect rect, clip;
@@ -313,5 +277,26 @@ class Ui {
 /// Where a box of this size stands in the window: below `asked`, else above it, to its right or its left, and
 /// never on it; at the mouse where nothing is asked about, or a place of a large surface.
 Rect beside(const Rect& asked, Vec mouse, Vec size, Vec window);
+
+// Reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
+// the UI driver all use this notation.
+
+struct Chord {
+  int key = 0;             // an ImGuiKey, or 0 when it is only a character
+  unsigned character = 0;  // for a text field; 0: nothing
+  bool ctrl = false, shift = false, alt = false;
+};
+
+/// Throws Error for an unknown key name.
+Chord parse_chord(std::string_view text);
+
+/// Writes a chord as the keys are called in the window's language: "Ctrl Shift Z", "Strg Umschalt Z".
+std::string shown_keys(std::string_view chord);
+
+/// Calls ImGui::NewFrame for a user who is quicker than a frame: a modifier released after its key waits
+/// for the next frame, or Ctrl+K would arrive as K. The window's loop and Frame call it. A window that shows only part
+/// of the drawing passes where that part begins and how far it has just moved (Ui::pan, Ui::panned), because its mouse
+/// is reported in window px.
+void new_frame(Vec pan = {}, Vec panned = {});
 
 }  // namespace normscope::ui

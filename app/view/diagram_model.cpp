@@ -5,13 +5,21 @@
 #include <algorithm>
 #include <array>
 
-#include "app/view/chain.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "engine/model/residual.h"
 
 namespace normscope::view {
 namespace {
+
+/// By Slot: its name in controls, where it is, and what a drop there does.
+constexpr struct {
+  const char *name, *place, *dropped;
+} kSlotWords[] = {
+    {"before", "before the branch",
+     "this norm before its branch | all {count} norms{what} before their branch"},
+    {"after", "after the branch", "this norm after its branch | all {count} norms{what} after their branch"},
+    {"stream", "on the stream", "this norm onto the stream | all {count} norms{what} onto the stream"}};
 
 constexpr std::array<Sub, 2> kTwo{Sub::Attention, Sub::FeedForward};
 constexpr std::array<Sub, 3> kThree{Sub::Attention, Sub::Cross, Sub::FeedForward};
@@ -69,6 +77,25 @@ bool same_locks(const Stack& stack, int a, int b) {
       if (stack.is_locked({a, sub, which, stack.side}) != stack.is_locked({b, sub, which, stack.side}))
         return false;
   return true;
+}
+
+/// The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
+struct GlyphSlots {
+  bool before = false, after = false, stream = false;
+  bool inside = false;  // norms where no slot is, in any layer
+};
+
+GlyphSlots glyph_slots(const Stack& stack) {
+  GlyphSlots all{true, true, true, count_fixed_norms(stack) > 0};
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (Sub sub : stack.subs()) {
+      const Wiring& wiring = wiring_of(stack.wiring, layer, sub);
+      all.before &= wiring.before != NormKind::None;
+      all.after &= wiring.after != NormKind::None;
+      all.stream &= wiring.stream != NormKind::None;
+    }
+  if (stack.layers() == 0) all = {};
+  return all;
 }
 
 }  // namespace
@@ -146,17 +173,7 @@ const char* to_string(Sub sub) {
   return sub == Sub::Attention ? "attn" : sub == Sub::Cross ? "cross" : "ffn";
 }
 
-const char* to_string(Slot slot) {
-  switch (slot) {
-    case Slot::Before:
-      return "before";
-    case Slot::After:
-      return "after";
-    case Slot::Stream:
-      break;
-  }
-  return "stream";
-}
+const char* to_string(Slot slot) { return kSlotWords[static_cast<size_t>(slot)].name; }
 
 std::string side_prefix(Side side) { return side == Side::Encoder ? "enc/" : ""; }
 
@@ -289,19 +306,6 @@ WiringChange copy_layer(const Stack& stack, int from, int to) {
 
 // ---- captions and phrases; the words of every kind of norm come from assets/words/norms.toml
 
-GlyphSlots glyph_slots(const Stack& stack) {
-  GlyphSlots all{true, true, true, count_fixed_norms(stack) > 0};
-  for (int layer = 0; layer < stack.layers(); ++layer)
-    for (Sub sub : stack.subs()) {
-      const Wiring& wiring = wiring_of(stack.wiring, layer, sub);
-      all.before &= wiring.before != NormKind::None;
-      all.after &= wiring.after != NormKind::None;
-      all.stream &= wiring.stream != NormKind::None;
-    }
-  if (stack.layers() == 0) all = {};
-  return all;
-}
-
 std::string placement_caption(const Stack& stack) {
   const GlyphSlots all = glyph_slots(stack);
   const int per_sublayer = all.before + all.after + all.stream;
@@ -316,18 +320,8 @@ std::string placement_caption(const Stack& stack) {
 }
 
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what) {
-  const words::Place count{"count", only_this ? 1 : change.count()};
-  switch (to) {
-    case Slot::Before:
-      return tr("this norm before its branch | all {count} norms{what} before their branch",
-                {count, {"what", what}});
-    case Slot::After:
-      return tr("this norm after its branch | all {count} norms{what} after their branch",
-                {count, {"what", what}});
-    case Slot::Stream:
-      break;
-  }
-  return tr("this norm onto the stream | all {count} norms{what} onto the stream", {count, {"what", what}});
+  return tr(kSlotWords[static_cast<size_t>(to)].dropped,
+            {{"count", only_this ? 1 : change.count()}, {"what", what}});
 }
 
 std::string layers_text(std::vector<int> layers) {
@@ -364,15 +358,7 @@ namespace {
 const std::string& slot_place(SlotId at) {
   if (at.layer == kFinal) return tr("after the last layer");
   if (at.layer == kEmbedding) return tr("on the embedding");
-  switch (at.slot) {
-    case Slot::Before:
-      return tr("before the branch");
-    case Slot::After:
-      return tr("after the branch");
-    case Slot::Stream:
-      break;
-  }
-  return tr("on the stream");
+  return tr(kSlotWords[static_cast<size_t>(at.slot)].place);
 }
 
 }  // namespace
@@ -407,6 +393,103 @@ std::string slot_help(const Stack& stack, SlotId at) {
            "above.",
            {place, {"kind", kind_words(kind).name}});
   return fmt::format("{}\n{}", what, how);
+}
+
+namespace {
+
+constexpr const Chain* kChains[] = {
+    nullptr,
+#define ARCHITECTURE(Name, name) &name##_chain,
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+};
+
+}  // namespace
+
+const Chain& chain_of(const ModelConfig& model) {
+  return *kChains[static_cast<size_t>(model.architecture) -
+                  static_cast<size_t>(Architecture::EncoderDecoder)];
+}
+
+Placement chain_placement(const ModelConfig& model, const StackWiring& stack) {
+  return placement_of(stack, context_of(model, true));
+}
+
+std::string preset_refusal(const ModelConfig& model, Placement placement) {
+  if (is_transformer(model.architecture) || placement == Placement::None || placement == Placement::Pre)
+    return "";
+  return chain_of(model).refusal(placement);
+}
+
+std::string chain_caption(const ModelConfig& model) {
+  const Placement placement = chain_placement(model, model.stack());
+  return placement == Placement::None ? tr("no norm") : chain_of(model).caption(model, placement);
+}
+
+const std::string& first_move(const ModelConfig& model) {
+  if (is_transformer(model.architecture)) {
+    const Stacks stacks = stacks_of(model);
+    const int norms =
+        count_norms(stacks.of(Side::Main)) + (stacks.both ? count_norms(stacks.of(Side::Encoder)) : 0);
+    return tr(norms > 0 ? "Drag a norm" : "Choose a preset");
+  }
+  if (chain_placement(model, model.stack()) == Placement::None) return tr("Click a free slot");
+  return tr(chain_of(model).dragged ? "Drag a norm" : "Click a norm");
+}
+
+using namespace ui;
+
+namespace {
+
+// Draws boxes on a line, without a way around them, and the norms between them.
+void draw_chain_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float y = at.y + 20;
+  p.fill({at.x, y - 3, 70, 6}, line);
+  const Vec head[] = {{at.x + 70, y - 6.5f}, {at.x + 79, y}, {at.x + 70, y + 6.5f}};
+  p.polygon(head, line);
+  for (const float x : {12.f, 52.f}) {
+    const Rect box = centred({at.x + x, y}, 18, 18);
+    p.fill(box, t.sunk, 3);
+    p.outline(box, t.wire, 1.4f, 3);
+  }
+  if (chain_placement(model, model.stack()) == Placement::None) return;
+  p.fill({at.x + 25, y - 4, 14, 8}, t.panel);
+  p.accent_box(t, centred({at.x + 32, y}, 12, 17), 3.5f);
+}
+
+}  // namespace
+
+void draw_wiring_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line, Side side) {
+  if (!is_transformer(model.architecture)) return draw_chain_glyph(ui, at, model, line);
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const GlyphSlots slots = glyph_slots(stacks_of(model).of(side));
+  const float stream = at.y + 31;
+  const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
+  const Vec path[] = {{left, stream - 3}, {left, roof + 4},  {left + 4, roof},
+                      {right - 4, roof},  {right, roof + 4}, {right, stream - 3}};
+  p.polyline(path, t.wire, 1.6f);
+  p.fill({at.x, stream - 3, 70, 6}, line);
+  const Vec head[] = {{at.x + 70, stream - 6.5f}, {at.x + 79, stream}, {at.x + 70, stream + 6.5f}};
+  p.polygon(head, line);
+  const float shift = slots.after ? (slots.before ? 1.f : -6.f) : 9.f;
+  const Rect box = centred({at.x + 30 + shift, roof}, 19, 14);
+  p.fill(box, t.sunk, 3);
+  p.outline(box, t.wire, 1.4f, 3);
+  auto norm = [&](Vec centre) { p.accent_box(t, centred(centre, 12, 17), 3.5f); };
+  if (slots.inside && !slots.before && !slots.after && !slots.stream) {  // not yellow: they cannot be moved
+    const Rect inside = centred(box.centre(), 8, 8);
+    p.fill(inside, t.panel, 2);
+    p.outline(inside, t.ink2, 1.2f, 2);
+  }
+  if (slots.before) norm({left + 10 - (slots.after ? 4.f : 0.f), roof + 1});
+  if (slots.after) norm({right - 5, roof + 1});
+  if (slots.stream) {
+    p.fill({at.x + 54, stream - 4, 17, 8}, t.panel);
+    norm({at.x + 62.5f, stream});
+  }
 }
 
 }  // namespace normscope::view

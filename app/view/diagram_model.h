@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "app/ui/ui.h"
 #include "engine/model/model_config.h"
+#include "training/session/command.h"
 
 namespace normscope::view {
 
@@ -123,13 +125,6 @@ WiringChange copy_layer(const Stack& stack, int from, int to);
 /// Returns "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for
 /// glyphs and captions.
 std::string placement_caption(const Stack& stack);
-/// The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
-struct GlyphSlots {
-  bool before = false, after = false, stream = false;
-  bool inside = false;  // norms where no slot is, in any layer
-};
-GlyphSlots glyph_slots(const Stack& stack);
-
 /// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what = {});
@@ -145,5 +140,48 @@ struct KindWords {
 };
 const KindWords& kind_words(NormKind kind);
 std::string_view token_text(NormKind kind);
+
+}  // namespace normscope::view
+
+// An add-on's network without a residual stream, for the app: a chain of layers with norms between them. The
+// diagram, the run cards and the tests use it.
+
+namespace normscope::diagram {
+struct DiagramInput;
+struct DiagramState;
+}  // namespace normscope::diagram
+
+namespace normscope::view {
+
+using DrawChain = void(ui::Ui&, diagram::DiagramState&, const diagram::DiagramInput&, int run, const Stacks&,
+                       const ui::Rect& area, std::vector<session::Command>&);
+
+struct Chain {
+  int (*layers)(const ModelConfig&);  ///< those that have a matrix; the last one makes the classes
+  std::string (*refusal)(Placement);  ///< see preset_refusal
+  std::string (*caption)(const ModelConfig&, Placement);  ///< of a placement with norms
+  DrawChain* draw;                                        ///< draws and handles it in the diagram's place
+  bool dragged = true;  ///< whether norms go to other places; otherwise they are only put in and taken out
+};
+#define ARCHITECTURE(Name, name) extern const Chain name##_chain;
+#include "chosen/architectures.def"
+#undef ARCHITECTURE
+const Chain& chain_of(const ModelConfig& model);
+
+Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
+/// Why a preset cannot stand in a model; empty where it can, and for every transformer.
+std::string preset_refusal(const ModelConfig& model, Placement placement);
+/// Returns "before ReLU", "before layer", "no norm".
+std::string chain_caption(const ModelConfig& model);
+/// How a user begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm",
+/// "Click a free slot", "Choose a preset".
+const std::string& first_move(const ModelConfig& model);
+
+// Draws the wiring in miniature: a branch over the residual stream, with the norm where it sits.
+// The run cards of the Lab and the cells of a sweep show it.
+
+/// Takes 79 x 42 px from `at`. `line` colours the stream; `side` chooses one of two stacks.
+void draw_wiring_glyph(ui::Ui& ui, ui::Vec at, const ModelConfig& model, ui::Colour line,
+                       Side side = Side::Main);
 
 }  // namespace normscope::view

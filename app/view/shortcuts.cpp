@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 

@@ -22,7 +22,7 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
-#include "app/headless/gl.h"
+#include "app/headless/software_screen.h"
 #include "app/window/main_window.h"
 #include "window_icon_data.h"  // written by app/CMakeLists.txt: kIcons, the bytes of assets/icon/normscope-*.png
 

@@ -11,10 +11,9 @@
 #include <cstdio>
 #include <ctime>
 
-#include "app/headless/gl.h"
 #include "app/headless/software_screen.h"
 #include "app/shell/screens.h"
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"
 #include "engine/core/machine.h"

@@ -15,7 +15,7 @@ namespace normscope {
 
 // The architectures: three arrangements of a transformer's stacks, and the networks that add-ons bring as rows
 // ARCHITECTURE(Enumerator, name) of architectures.def. What the engine asks of such a network is name_architecture, what
-// runs ask is name_runs (training/spec/spec_fields.h), and the app name_chain (app/view/chain.h).
+// runs ask is name_runs (training/spec/spec_fields.h), and the app name_chain (app/view/diagram_model.h).
 
 class Tape;
 struct ModelConfig;

@@ -24,7 +24,7 @@ SYSROOT = ROOT / "build/arm64-sysroot" if PRESET == "arm64" else None
 EMULATOR = ("qemu-aarch64", "-L", SYSROOT) if SYSROOT else ()
 TOOLS = ROOT / "build/wheel-tools/bin"
 MOST = 25e6  # bytes of a wheel
-# The desktop's faces (app/ui/fonts.cpp): pip can install no system's fonts.
+# The desktop's faces (app/ui/paint.cpp): pip can install no system's fonts.
 FONTS = ("Inter-Regular.otf", "Inter-SemiBold.otf", "JetBrainsMono-Regular.ttf", "JetBrainsMono-Medium.ttf",
          "DejaVuSans.ttf", "DejaVuSansMono.ttf")
 

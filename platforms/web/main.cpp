@@ -17,7 +17,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/experiments/first_steps.h"
+#include "training/experiments/probes.h"
 #include "training/files/placement_file.h"
 
 namespace normscope::web {

@@ -286,6 +286,14 @@ std::shared_ptr<const Task> make_task(const DataSpec& data) {
   return kind_of(data).make(data);
 }
 
+std::shared_ptr<const Task> task_in(MadeTasks& made, const DataSpec& data, size_t most) {
+  for (const auto& [spec, task] : made)
+    if (spec == data) return task;
+  const auto task = make_task(data);
+  if (made.size() >= most) made.erase(made.begin());
+  return made.emplace_back(data, task).second;
+}
+
 bool is_labelled(std::string_view name) {
   const TaskKind* const kind = find_kind(name);
   return kind && kind->labelled;

@@ -188,6 +188,11 @@ std::string to_string(const std::vector<Score>& scores);
 /// Throws Error for an unknown name and for a text that cannot be used.
 std::shared_ptr<const Task> make_task(const DataSpec& spec);
 
+/// Tasks that were made, the oldest first.
+using MadeTasks = std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>>;
+/// The data's task, made and kept where it is missing; a full `made` forgets its oldest.
+std::shared_ptr<const Task> task_in(MadeTasks& made, const DataSpec& data, size_t most = SIZE_MAX);
+
 /// Makes the task of a text in memory (a file that was dropped on the window, a test).
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive = false);
 

@@ -73,6 +73,27 @@ bool matches(std::string_view name, std::string_view pattern) {
   return matches(name, pattern);
 }
 
+bool kept_at_steps(const std::string& name) {
+  static const std::regex pattern(
+      fmt::format(R"(total\.grad_norm|(enc\.|dec\.)?L\d\d({}|{}))", kNorms, kSquares));
+  return std::regex_match(name, pattern);
+}
+
+/// Whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
+bool kept_at_moments(const std::string& name) {
+  static const std::regex pattern(fmt::format(R"((enc\.|dec\.)?L\d\d{})", kMoments));
+  return kept_share(name) || std::regex_match(name, pattern);
+}
+
+/// Whether a number of a run's history is kept in `last`: the numbers of a step and of a moment, attention's
+/// largest logits, what is measured of updates, and the critical rate.
+bool kept_at_end(const std::string& name) {
+  static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
+  static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");
+  return name == kCriticalStat || std::regex_match(name, logits) || std::regex_match(name, updates) ||
+         kept_at_steps(name) || kept_at_moments(name);
+}
+
 }  // namespace
 
 double Moment::at(std::string_view name) const {
@@ -152,24 +173,6 @@ std::string RunNumbers::what() const {
 
 std::vector<int32_t> ladder() {
   return {1, 2, 3, 5, 10, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000, 1500, 2000};
-}
-
-bool kept_at_steps(const std::string& name) {
-  static const std::regex pattern(
-      fmt::format(R"(total\.grad_norm|(enc\.|dec\.)?L\d\d({}|{}))", kNorms, kSquares));
-  return std::regex_match(name, pattern);
-}
-
-bool kept_at_moments(const std::string& name) {
-  static const std::regex pattern(fmt::format(R"((enc\.|dec\.)?L\d\d{})", kMoments));
-  return kept_share(name) || std::regex_match(name, pattern);
-}
-
-bool kept_at_end(const std::string& name) {
-  static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
-  static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");
-  return name == kCriticalStat || std::regex_match(name, logits) || std::regex_match(name, updates) ||
-         kept_at_steps(name) || kept_at_moments(name);
 }
 
 double largest(const Moment& numbers, std::string_view pattern) {

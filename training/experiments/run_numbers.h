@@ -120,12 +120,6 @@ class Meter {
 
 /// The steps at which a run's numbers by layer are kept, the last step apart.
 std::vector<int32_t> ladder();
-/// Whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
-bool kept_at_steps(const std::string& name);
-bool kept_at_moments(const std::string& name);
-/// Whether a number of a run's history is kept in `last`: the numbers of a step and of a moment, attention's
-/// largest logits, what is measured of updates, and the critical rate.
-bool kept_at_end(const std::string& name);
 /// The largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
 /// critical rate and "largest_logit" for all of attention's largest logits. NaN where none is known.
 double largest(const Moment& numbers, std::string_view pattern);

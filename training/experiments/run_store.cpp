@@ -83,9 +83,7 @@ int32_t RunStore::trained() const {
 
 std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
   const std::lock_guard lock(shared_->mutex);
-  for (const auto& [spec, task] : shared_->tasks)
-    if (spec == data) return task;
-  return shared_->tasks.emplace_back(data, make_task(data)).second;
+  return task_in(shared_->tasks, data);
 }
 
 // Lets one of two threads that ask for the same run train it, while the other waits for the result.

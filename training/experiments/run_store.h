@@ -105,7 +105,7 @@ class RunStore {
     std::condition_variable changed;
     std::map<std::string, std::shared_ptr<const RunFindings>> results;
     std::set<std::string> under_way;  ///< keys that a thread is training
-    std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks;
+    MadeTasks tasks;
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<SharedResults> shared);

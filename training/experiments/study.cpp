@@ -120,17 +120,11 @@ class Training {
   }
   const StudyRun& run_at(size_t index) const { return study_.runs[index]; }
 
-  // Only looks tasks up: all of them are made before the workers start.
-  std::shared_ptr<const Task> task_of(const DataSpec& data) {
-    for (const auto& [spec, task] : tasks_)
-      if (spec == data) return task;
-    return tasks_.emplace_back(data, make_task(data)).second;
-  }
-
-  std::shared_ptr<const Task> task_of(size_t index) { return task_of(run_at(index).spec.data); }
+  // Makes no task in a worker: key_at() of every run made them all before.
+  std::shared_ptr<const Task> task_of(size_t index) { return task_in(tasks_, run_at(index).spec.data); }
 
   std::string key_at(const StudyRun& run, Backend& backend) {
-    return key_of(run, task_of(run.spec.data)->hash(), backend,
+    return key_of(run, task_in(tasks_, run.spec.data)->hash(), backend,
                   run.from ? key_at(*run.from, backend) : std::string());
   }
 
@@ -366,7 +360,7 @@ class Training {
   std::vector<size_t> distinct_;
   std::map<size_t, size_t> start_of_;  // for a distinct run, the one that it starts from
   std::set<size_t> starts_;            // the runs that others start from
-  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  MadeTasks tasks_;
   std::vector<char> known_, trained_;  // has a result; was trained in this call
   std::vector<Names> found_;           // numbers of a stored result that lacks others
   StudyResults results_;

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
@@ -61,15 +62,10 @@ std::vector<Edit> differences(const RunSpec& from, const ConfigRun& to) {
   return sets;
 }
 
-struct Base {
-  std::string preset;
-  RunSpec spec;
-};
-
 // The preset that needs the fewest settings. Where the line may begin without presets, it is the run of
 // this letter of the default comparison.
-Base nearest(const ConfigRun& run) {
-  Base best;
+std::pair<std::string, RunSpec> nearest(const ConfigRun& run) {
+  std::pair<std::string, RunSpec> best;
   size_t least = std::numeric_limits<size_t>::max();
   for (const std::string& name : preset_names()) {
     RunSpec preset = preset_run(name);
@@ -96,9 +92,10 @@ CommandArguments arguments_of(std::span<const ConfigRun> runs, bool standard, bo
   CommandArguments arguments;
   std::vector<std::vector<Edit>> sets;
   for (size_t i = 0; i < runs.size(); ++i) {
-    Base base = standard ? Base{"", default_comparison()[i]} : nearest(runs[i]);
-    if (!standard) arguments.runs.push_back(fmt::format("{}={}", runs[i].letter, base.preset));
-    sets.push_back(differences(base.spec, runs[i]));
+    const auto [preset, spec] =
+        standard ? std::pair{std::string(), default_comparison()[i]} : nearest(runs[i]);
+    if (!standard) arguments.runs.push_back(fmt::format("{}={}", runs[i].letter, preset));
+    sets.push_back(differences(spec, runs[i]));
   }
   const auto in_all = [&](const Edit& set) {
     return share && runs.size() > 1 && std::ranges::all_of(sets, [&](const auto& list) {

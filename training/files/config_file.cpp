@@ -12,7 +12,7 @@
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"
 #include "training/io/toml.h"
-#include "training/run/model_formats.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope {
 namespace {

@@ -33,7 +33,7 @@ struct ConfigRun {
   std::vector<Edit> edits;  ///< in the order of their steps; structural edits rebuild the network
 };
 
-/// Reads a file, or a model of another program (model_formats.h) as a run of its own. A relative data.text starts from
+/// Reads a file, or a model of another program (run/checkpoint.h) as a run of its own. A relative data.text starts from
 /// the folder of the file.
 std::vector<ConfigRun> read_config(const std::string& path);
 /// Reads from memory; `name` stands for the file in errors, and a relative data.text starts from

@@ -14,7 +14,7 @@
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
-#include "training/run/model_formats.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope {
 namespace {

@@ -17,7 +17,7 @@ enum class FileKind : uint8_t {
   Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
   Folder,
   Session,   // a folder that the window keeps a session in
-  Model,     // of another program (run/model_formats.h): it becomes a run
+  Model,     // of another program (run/checkpoint.h): it becomes a run
   Config,    // runs as TOML
   Recorded,  // measurements of runs: a saved run, or a log that an add-on reads
   Numbers,   // JSON: text that could be learned from, which is hardly meant

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
@@ -32,10 +33,8 @@ void copy_inputs(Program& from, Program& to) {
   }
 }
 
-struct NextRates {
-  double critical, used;
-};
-NextRates rates_of_next(const Run& run, const RunSpec& spec) {
+/// The critical rate of the next step, and the one that it uses.
+std::pair<double, double> rates_of_next(const Run& run, const RunSpec& spec) {
   const std::unique_ptr<Run> copy = run.fork(spec);
   copy->step();
   const History& history = *copy->history();

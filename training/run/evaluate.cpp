@@ -6,7 +6,7 @@
 #include "engine/core/philox.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
-#include "training/run/segment_memory.h"
+#include "training/run/network.h"
 
 namespace normscope {
 namespace {
@@ -48,12 +48,13 @@ Batch with_exchanged_sources(Batch batch) {
 
 constexpr int32_t kSourceBatches = 4;  // enough to see a difference of a tenth of a nat
 
-}  // namespace
-
+/// A row of the validation split, the middle one by length where rows differ in length.
 Batch validation_row(const Task& task, uint64_t seed, int32_t sequence) {
   const auto middle = static_cast<uint64_t>(task.validation_batches(1, sequence) / 2 + 1);
   return front_row(task.draw(seed, middle, Split::Validation, 1, sequence));
 }
+
+}  // namespace
 
 Batch measured_row(const Task& task, int32_t sequence) {
   constexpr uint64_t kSeed = 1;  // not the run's: another seed gives another network, but the same sequence

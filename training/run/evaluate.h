@@ -18,8 +18,6 @@
 
 namespace normscope {
 
-/// A row of the validation split, the middle one by length where rows differ in length.
-Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
 /// The row that all runs on a task are measured on before every step: the middle of the validation
 /// split. It does not depend on the seed, so that only the weights can change the numbers.
 Batch measured_row(const Task& task, int32_t sequence);

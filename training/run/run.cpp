@@ -23,7 +23,6 @@
 #include "training/run/critical_rate.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
-#include "training/run/segment_memory.h"
 #include "training/spec/schedule.h"
 #include "training/spec/update_rule.h"
 

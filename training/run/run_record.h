@@ -18,7 +18,7 @@
 #include "training/data/task.h"
 #include "training/measure/history.h"
 #include "training/measure/verdict.h"
-#include "training/run/segment_memory.h"
+#include "training/run/network.h"
 #include "training/spec/spec.h"
 
 namespace normscope {

@@ -129,13 +129,10 @@ struct ForkFrom {
   std::optional<RunSpec> spec{};
   static const char* doing() { return "forking"; }
 };
-/// Undoes a fork: the previous D returns, or none.
-struct RemoveFork {
-  static const char* doing() { return "removing run D"; }
-};
-/// Redoes a fork; one that was stashed catches up.
-struct RestoreFork {
-  static const char* doing() { return "bringing run D back"; }
+/// Undoes a fork: the previous D returns, or none. Or redoes it; a fork that was stashed catches up.
+struct ExchangeFork {
+  bool back = true;
+  const char* doing() const { return back ? "removing run D" : "bringing run D back"; }
 };
 /// Answers "Is it luck?": in the background it trains every card again, edits included, with the four
 /// seeds after its own, to the end of the budget. RunView::spread grows seed by seed. Reruns that an earlier check
@@ -222,9 +219,9 @@ struct ExchangeSession {
 };
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
-                                SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, Suppose,
-                                ReplaceRuns, TakeBack, SaveSession, RestoreSession, ExchangeSession>;
+                                SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, ExchangeFork,
+                                CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, Suppose, ReplaceRuns,
+                                TakeBack, SaveSession, RestoreSession, ExchangeSession>;
 /// Any one of these. lab_commands.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {

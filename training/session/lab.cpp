@@ -172,8 +172,7 @@ struct Lab::Impl {
         if (!trainer.fall_back(error.message)) throw;
         trainer.carry_out(posted.command, posted.ticket);
       }
-      if (std::holds_alternative<session::SaveSession>(posted.command))
-        whole = true;  // LabTrainer::save says why
+      if (std::holds_alternative<session::SaveSession>(posted.command)) whole = true;  // saving says why
     } catch (...) {
       trainer.message =
           describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));

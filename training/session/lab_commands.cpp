@@ -18,45 +18,16 @@
 
 namespace normscope {
 
-struct LabTrainer::Carrier {
-  LabTrainer& trainer;
-  session::Ticket ticket;
-  void operator()(const session::Play&) const { trainer.play_to(std::numeric_limits<int32_t>::max()); }
-  void operator()(const session::PlayTo& c) const { trainer.play_to(c.step); }
-  void operator()(const session::Pause&) const { trainer.pause(); }
-  void operator()(const session::StepOnce&) const { trainer.step_once(); }
-  void operator()(const session::Reset& c) const { trainer.reset(c.new_seed); }
-  void operator()(const session::ExchangeReset& c) const { trainer.exchange_reset(c.back); }
-  void operator()(const session::SetBudget& c) const { trainer.set_budget(c.steps); }
-  void operator()(const session::SetSpeed& c) const { trainer.set_steps_per_second(c.steps_per_second); }
-  void operator()(const session::SetBackend& c) const { trainer.set_backend(c.choice); }
-  void operator()(const session::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
-  void operator()(const session::LoadText& c) const { trainer.load_text(c.path); }
-  void operator()(const session::SetSpec& c) const { trainer.set_spec(c.run, *c.spec, c.edits); }
-  void operator()(const session::ForkRequest& c) const { trainer.fork(c); }
-  void operator()(const session::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
-  void operator()(const session::RemoveFork&) const { trainer.remove_fork(); }
-  void operator()(const session::RestoreFork&) const { trainer.restore_fork(); }
-  void operator()(const session::CheckSeeds& c) const {
-    c.on ? trainer.check_seeds() : trainer.reruns_.cancel();
-  }
-  void operator()(const session::MeasureBatch&) const { trainer.measure_batch(); }
-  void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
-  void operator()(const session::Inquire& c) const { trainer.inquire(c); }
-  void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
-  void operator()(const session::Suppose& c) const { trainer.suppose(c); }
-  void operator()(const session::ReplaceRuns& c) const {
-    c.known ? trainer.open(c, ticket) : trainer.start(c, ticket);
-  }
-  void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
-  void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
-  void operator()(const session::RestoreSession& c) const { trainer.restore(c, ticket); }
-  void operator()(const session::ExchangeSession& c) const { trainer.exchange_session(c.back); }
-};
-
 void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
   const Found before = found();
-  std::visit(Carrier{*this, ticket}, command);
+  std::visit(
+      [&](const auto& asked) {
+        if constexpr (requires { serve(asked, ticket); })
+          serve(asked, ticket);
+        else
+          serve(asked);
+      },
+      command);
   if (ticket == 0 || !can_be_taken_back(command)) return;
   session::Change change = change_by(command, before);
   if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
@@ -87,7 +58,7 @@ LabTrainer::Found LabTrainer::found() const {
 session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
   if (std::holds_alternative<session::ForkRequest>(command) ||
       std::holds_alternative<session::ForkFrom>(command)) {
-    session::Change change{{session::RemoveFork{}}, {session::RestoreFork{}}};
+    session::Change change{{session::ExchangeFork{true}}, {session::ExchangeFork{false}}};
     const auto* fork = std::get_if<session::ForkRequest>(&command);
     if (fork && fork->train && !before.playing)  // the fork started the training
       change.undo.insert(change.undo.begin(), session::Pause{});
@@ -124,10 +95,10 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
   return change;
 }
 
-void LabTrainer::take_back(const session::TakeBack& command) {
+void LabTrainer::serve(const session::TakeBack& asked) {
   session::Change change;
-  add_changes(change, answers_, command.first, command.last);
-  for (const session::Command& one : command.again ? change.redo : change.undo) carry_out(one);
+  add_changes(change, answers_, asked.first, asked.last);
+  for (const session::Command& one : asked.again ? change.redo : change.undo) carry_out(one);
 }
 
 LabEntry& LabTrainer::entry(int32_t index) const {
@@ -135,15 +106,6 @@ LabEntry& LabTrainer::entry(int32_t index) const {
   if (index < 0 || static_cast<size_t>(index) >= all.size())
     fail("lab", "there is no run {}: expected 0 to {}", index, static_cast<int64_t>(all.size()) - 1);
   return *all[static_cast<size_t>(index)];
-}
-
-std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
-  for (const auto& [spec, task] : tasks_)
-    if (spec == data) return task;
-  auto task = make_task(data);
-  if (tasks_.size() >= kMostRuns) tasks_.erase(tasks_.begin());
-  tasks_.emplace_back(data, task);
-  return task;
 }
 
 // A device without room gives up sessions that are kept for undo.
@@ -324,16 +286,16 @@ void LabTrainer::pause() {
   target_ = now_.step;
 }
 
-void LabTrainer::step_once() {
+void LabTrainer::serve(const session::StepOnce&) {
   if (release_holds()) return;
   play_to(now_.step + 1);
   now_.playing = false;
 }
 
-void LabTrainer::reset(bool new_seed) {
+void LabTrainer::serve(const session::Reset& asked) {
   std::vector<RunSpec> all = specs();
   if (all.empty()) return;
-  const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
+  const uint64_t seed = all.front().seed + (asked.new_seed ? 1 : 0);
   if (now_.instant) return want_edited(now_.entries(), "run.seed", std::to_string(seed));
   for (RunSpec& spec : all) spec.seed = seed;
   restart(std::move(all));
@@ -364,7 +326,8 @@ bool LabTrainer::drop_session() {
   return true;
 }
 
-void LabTrainer::exchange_session(bool back) {
+void LabTrainer::serve(const session::ExchangeSession& asked) {
+  const bool back = asked.back;
   std::vector<LabSession>&from = back ? before_ : after_, &to = back ? after_ : before_;
   if (from.empty())
     fail("lab", "{}",
@@ -392,7 +355,8 @@ void LabTrainer::come_back(bool by_undo) {
 
 // Puts in the place of each shown run the run with the same letter and specification that was made
 // last before it (or first after it). It exchanges all runs or none.
-void LabTrainer::exchange_reset(bool back) {
+void LabTrainer::serve(const session::ExchangeReset& asked) {
+  const bool back = asked.back;
   std::vector<size_t> places;
   for (const LabEntry* now : now_.entries()) {
     RunSpec wanted = now->run->spec();
@@ -444,12 +408,13 @@ void LabTrainer::change_budget(int32_t steps) {
   if (now_.step >= now_.budget) pause();
 }
 
-void LabTrainer::set_steps_per_second(double limit) {
+void LabTrainer::serve(const session::SetSpeed& asked) {
+  const double limit = asked.steps_per_second;
   limit_ = std::isfinite(limit) && limit > 0 ? limit : 0;
   next_step_ = {};
 }
 
-void LabTrainer::measure_batch() {
+void LabTrainer::serve(const session::MeasureBatch&) {
   if (now_.runs.empty()) fail("lab", "there is no run to measure");
   std::vector<LabEntry*> measured = now_.entries();
   std::erase_if(measured,
@@ -459,19 +424,19 @@ void LabTrainer::measure_batch() {
     if (!entry->broken()) entry->batch = entry->run->measure_batch();
 }
 
-void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
-  LabEntry& measured = entry(run);
+void LabTrainer::serve(const session::Ablate& asked) {
+  LabEntry& measured = entry(asked.run);
   if (measured.broken()) fail("ablation", "the weights are not finite: expected a run that is");
-  measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, std::move(left_out)));
+  measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, asked.left_out));
 }
 
-void LabTrainer::load_text(const std::string& path) {
+void LabTrainer::serve(const session::LoadText& asked) {
   std::vector<RunSpec> all = specs();
   if (all.empty()) fail("lab", "there is no run to read a text");
   // The file may have changed since it was last read.
-  std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
-  if (now_.instant) return want_edited(now_.entries(), "data.text", path);
-  for (RunSpec& spec : all) set_field(spec, "data.text", path);
+  std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == asked.path; });
+  if (now_.instant) return want_edited(now_.entries(), "data.text", asked.path);
+  for (RunSpec& spec : all) set_field(spec, "data.text", asked.path);
   restart(std::move(all));
   if (!now_.playing) target_ = 0;
 }
@@ -482,7 +447,8 @@ std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
   return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);
 }
 
-void LabTrainer::set_backend(BackendChoice choice) {
+void LabTrainer::serve(const session::SetBackend& asked) {
+  BackendChoice choice = asked.choice;
   choice.tf32 = choice.tf32 && choice.cuda;
   backend_note_.clear();
   if (choice == choice_) return;
@@ -502,7 +468,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
   } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
     const Message why = describe_exception("moving the runs");
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
-    if (device && drop_session()) return set_backend(choice);
+    if (device && drop_session()) return serve(asked);
     fail("backend", "{}", why);
   }
   for (LabEntry* entry : moved) {

@@ -42,7 +42,8 @@ bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
 
 }  // namespace
 
-void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
+void LabTrainer::serve(const session::EditField& asked) {
+  const auto& [run, key, value] = asked;
   if (now_.runs.empty()) fail("lab", "there is no run to edit");
   if (run >= 0) entry(run);  // throws for an unknown run
   if (key == "train.steps") {
@@ -129,8 +130,9 @@ void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
   share_bytes();
 }
 
-void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
-  LabEntry& old = entry(run);
+void LabTrainer::serve(const session::SetSpec& asked) {
+  LabEntry& old = entry(asked.run);
+  RunSpec spec = *asked.spec;
   spec.train.steps = end_of(old);
   const std::vector<Edit> changes = edits_between(old.spec(), spec, 0);
   if (changes.empty()) return;
@@ -141,18 +143,18 @@ void LabTrainer::set_spec(int32_t run, RunSpec spec, int32_t edits) {
     return want(old, std::move(spec));
   }
   if (std::ranges::all_of(changes, [](const Edit& edit) { return is_live(edit.key); })) {
-    if (auto before = take_parked(spec, old.letter, edits)) return exchange(old, std::move(before));
+    if (auto before = take_parked(spec, old.letter, asked.edits)) return exchange(old, std::move(before));
     for (const Edit& edit : changes) old.run->edit(edit.key, edit.value);
     return;
   }
   if (std::ranges::none_of(changes, [](const Edit& edit) { return is_shared(edit.key); }))
-    return replace(old, std::move(spec), edits);
+    return replace(old, std::move(spec), asked.edits);
   std::vector<RunSpec> all = specs();
   for (RunSpec& other : all) {
     other.seed = spec.seed;
     other.data = spec.data;
   }
-  all[static_cast<size_t>(run)] = std::move(spec);
+  all[static_cast<size_t>(asked.run)] = std::move(spec);
   restart(std::move(all), true);
   if (!now_.playing) target_ = 0;
 }
@@ -241,7 +243,8 @@ void LabTrainer::settle_budget() {
 }
 
 // Replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
-void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
+void LabTrainer::serve(const session::ForkFrom& asked) {
+  const auto& [run, step, spec] = asked;
   if (now_.instant) {
     session::ForkRequest whole;
     whole.source = run;
@@ -285,23 +288,16 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
   return made;
 }
 
-void LabTrainer::remove_fork() {
-  if (!now_.fork && now_.undo.empty()) return;
-  park(std::move(now_.fork), now_.redo);
-  if (!now_.undo.empty()) {
-    now_.fork = std::move(now_.undo.back());
-    now_.undo.pop_back();
+void LabTrainer::serve(const session::ExchangeFork& asked) {
+  auto &from = asked.back ? now_.undo : now_.redo, &to = asked.back ? now_.redo : now_.undo;
+  if (from.empty() && !(asked.back && now_.fork)) return;
+  park(std::move(now_.fork), to);
+  if (!from.empty()) {
+    now_.fork = std::move(from.back());
+    from.pop_back();
   }
   settle_budget();
   share_bytes();
-}
-
-void LabTrainer::restore_fork() {
-  if (now_.redo.empty()) return;
-  park(std::move(now_.fork), now_.undo);
-  now_.fork = std::move(now_.redo.back());
-  now_.redo.pop_back();
-  settle_budget();
 }
 
 // Instant runs of LabTrainer: every change trains the whole experiment anew, beside the Lab's thread (reruns.h).
@@ -336,7 +332,7 @@ void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::s
   want_anew();
 }
 
-void LabTrainer::suppose(const session::Suppose& asked) {
+void LabTrainer::serve(const session::Suppose& asked) {
   std::vector<LabView::Supposition> supposed;
   std::vector<RunSpec> ahead;
   const auto checked = [this](RunSpec spec) {

@@ -430,7 +430,8 @@ const std::string& LabTrainer::card_key(LabEntry& entry) {
   return entry.key = Reruns::key_of(run);
 }
 
-void LabTrainer::check_seeds() {
+void LabTrainer::serve(const session::CheckSeeds& asked) {
+  if (!asked.on) return reruns_.cancel();
   if (now_.runs.empty()) fail("lab", "there is no run to do again with other seeds");
   std::vector<Reruns::Card> cards;
   for (LabEntry* entry : now_.entries()) cards.push_back({card_key(*entry), entry->run.get()});
@@ -476,7 +477,7 @@ void LabTrainer::score(LabEntry& entry) {
   entry.scoring.reset();
 }
 
-void LabTrainer::inquire(const session::Inquire& asked) {
+void LabTrainer::serve(const session::Inquire& asked) {
   LabEntry& seen = entry(asked.run);
   const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
   const size_t copies = size_t{past} + static_cast<size_t>(asked.copies);
@@ -515,10 +516,10 @@ void LabTrainer::look_some(LabEntry& seen) {
 
 /// Trains a run that is not finite again up to the step before, since its present weights say nothing. It
 /// does so in portions between which commands are served, and keeps the run for the next time.
-void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
+void LabTrainer::serve(const session::PlayStep& asked, session::Ticket ticket) {
   replayed_ = -1;  // a newer request replaces the older one
   step_ticket_ = ticket;
-  LabEntry& played = entry(run);
+  LabEntry& played = entry(asked.run);
   require_played(played);
   if (!played.broken() || !played.run->non_finite()) {
     hand_out(played, *played.run);
@@ -526,7 +527,7 @@ void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
     hand_out(played, *earlier_);
   } else {
     earlier_.reset();
-    replayed_ = run;
+    replayed_ = asked.run;
   }
 }
 

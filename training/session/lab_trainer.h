@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -115,33 +116,43 @@ class LabTrainer {
   bool arrived() const { return whole_ && whole_->ended() != seen_; }  ///< a whole run that is not shown
 
  private:
-  // Calls one of these functions per command. Each throws Error and then leaves everything as it was.
-  struct Carrier;
+  // Carries out one kind of command. Throws Error and then leaves everything as it was.
+  void serve(const session::Play&) { play_to(std::numeric_limits<int32_t>::max()); }
+  void serve(const session::PlayTo& asked) { play_to(asked.step); }
+  void serve(const session::Pause&) { pause(); }
+  void serve(const session::StepOnce&);
+  void serve(const session::Reset& asked);
+  void serve(const session::ExchangeReset& asked);
+  void serve(const session::SetBudget& asked) { set_budget(asked.steps); }
+  void serve(const session::SetBackend& asked);
+  void serve(const session::SetSpeed& asked);
+  void serve(const session::EditField& asked);
+  void serve(const session::SetSpec& asked);
+  void serve(const session::ForkRequest& asked) { fork(asked); }
+  void serve(const session::ForkFrom& asked);
+  void serve(const session::ExchangeFork& asked);
+  void serve(const session::LoadText& asked);
+  void serve(const session::CheckSeeds& asked);
+  void serve(const session::MeasureBatch&);
+  void serve(const session::Ablate& asked);
+  void serve(const session::Inquire& asked);
+  void serve(const session::PlayStep& asked, session::Ticket ticket);
+  void serve(const session::Suppose& asked);
+  void serve(const session::ReplaceRuns& asked, session::Ticket ticket) {
+    asked.known ? open(asked, ticket) : start(asked, ticket);
+  }
+  void serve(const session::TakeBack& asked);
+  void serve(const session::SaveSession& asked);
+  void serve(const session::RestoreSession& asked, session::Ticket ticket);
+  void serve(const session::ExchangeSession& asked);
   void start(session::ReplaceRuns command, session::Ticket ticket);
   void open(session::ReplaceRuns command, session::Ticket ticket);
   void play_to(int32_t step);
-  void step_once();
-  void reset(bool new_seed);
-  void exchange_reset(bool back);
   void set_budget(int32_t steps);
-  void set_backend(BackendChoice choice);
-  void set_steps_per_second(double limit);
-  void edit(int32_t run, const std::string& key, const std::string& value);
-  void set_spec(int32_t run, RunSpec spec, int32_t edits);
   void fork(session::ForkRequest request);
-  void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
-  void remove_fork();
-  void restore_fork();
-  void load_text(const std::string& path);
-  void check_seeds();
-  void measure_batch();
-  void ablate(int32_t run, std::vector<std::string> left_out);
-  void inquire(const session::Inquire& asked);
   LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
   void look_some(LabEntry& seen);
-  void play_step(int32_t run, session::Ticket ticket);
   // Of instant runs, see lab_edits.cpp.
-  void suppose(const session::Suppose& asked);
   void want(LabEntry& entry, RunSpec spec);
   void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);
   void want_anew(const std::vector<RunSpec>& ahead = {});
@@ -154,13 +165,9 @@ class LabTrainer {
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
-  void save(const std::string& folder);
-  void restore(const session::RestoreSession& command, session::Ticket ticket);
   void put_aside(session::Ticket by);
   bool drop_session();
-  void exchange_session(bool back);
   void come_back(bool by_undo);
-  void take_back(const session::TakeBack& command);
 
   /// The session as a command found it.
   struct Found {
@@ -176,7 +183,7 @@ class LabTrainer {
 
   std::vector<LabEntry*> kept() const;  ///< of all sessions
   LabEntry& entry(int32_t index) const;
-  std::shared_ptr<const Task> task_for(const DataSpec& data);
+  std::shared_ptr<const Task> task_for(const DataSpec& data) { return task_in(tasks_, data, kMostRuns); }
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter, int32_t budget);
   int64_t memory() const;
   int64_t held_bytes() const;
@@ -241,7 +248,7 @@ class LabTrainer {
   Backend* backend_ = nullptr;             ///< cpu_ or device_, whichever the runs are on
   BackendChoice choice_;
   Message backend_note_;
-  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  MadeTasks tasks_;
   /// Of the data with this hash; a large vocabulary makes them too slow for every view.
   struct DataNumbers {
     uint64_t hash = 0;

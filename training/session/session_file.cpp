@@ -26,16 +26,11 @@ constexpr const char* kWindowTable = "window";
 constexpr size_t kLongestName = 255;
 constexpr std::string_view kRunLetters[] = {"A", "B", "C", "D"};
 
-/// The name of a file in the session's own folder.
-struct FileName {
-  codec::Json write(const std::string& name) const { return name; }
-  void read(const InputValue& json, std::string& name) const {
-    name = json.text(kLongestName);
-    const bool plain = name.ends_with(".safetensors") && name.find_first_of("/\\") == name.npos &&
-                       name.find('\0') == name.npos;
-    if (!plain) json.refuse("the name of a safetensors file in the session's folder");
-  }
-};
+/// Whether a text is the name of a file in the session's own folder.
+bool names_weights(const std::string& name) {
+  return name.ends_with(".safetensors") && name.find_first_of("/\\") == name.npos &&
+         name.find('\0') == name.npos;
+}
 
 /// The runs by ascending letter.
 struct RunsByLetter {
@@ -55,7 +50,8 @@ template <class Io>
 void io(Io& io, codec::Of<Io, SessionRun>& r) {
   constexpr codec::Text kText{kLongestText};
   io("letter", r.letter, codec::Words{kRunLetters});
-  io("file", r.file, FileName{});
+  io("file", r.file, codec::Text{kLongestName});
+  io.require(names_weights(r.file), "file", "the name of a safetensors file in the session's folder");
   io.optional("forked_from", r.forked_from, codec::Whole{-1, kMostRuns - 1}, -1);
   io.optional("fork_step", r.fork_step, codec::Whole{0, kMostSteps});
   io.optional("fork_note", r.fork_note, kText);
@@ -218,11 +214,11 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
 }
 
 // Writes to a folder of the user's own: the whole session, and it remembers nothing of it.
-void LabTrainer::save(const std::string& folder) {
+void LabTrainer::serve(const session::SaveSession& asked) {
   if (now_.runs.empty()) return;
-  const SessionImage whole = image(session_generation(folder) + 1, true);
+  const SessionImage whole = image(session_generation(asked.folder) + 1, true);
   for (LabEntry* entry : now_.entries()) entry->file_stamp = 0;
-  SessionWriter(folder).write(whole);
+  SessionWriter(asked.folder).write(whole);
 }
 
 std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, const SessionRun& saved) {
@@ -244,7 +240,7 @@ void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession
   while (!has_room(bytes) && drop_session()) continue;
 }
 
-void LabTrainer::restore(const session::RestoreSession& command, session::Ticket ticket) {
+void LabTrainer::serve(const session::RestoreSession& command, session::Ticket ticket) {
   SavedSession saved = read_session(command.folder);
   require_bytes_for(command.folder, saved);
   std::vector<std::unique_ptr<LabEntry>> loaded;

@@ -345,6 +345,15 @@ void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings
   for (size_t one : alike) names[one].insert(std::min(names[one].find(", "), names[one].size()), told[one]);
 }
 
+std::string portable_value(const RunSpec& spec, std::string_view key) {
+  std::string value = get_field(spec, key);
+  if (!names_placement(key)) return value;
+  // The encoder has the same placement only where that is known.
+  const bool both = spec.model.architecture == Architecture::EncoderDecoder;
+  const bool unknown = is_own_name(value) || (both && value == "same" && is_own(spec));
+  return unknown ? to_string(Placement::Custom) : value;
+}
+
 }  // namespace
 
 const ArchitectureRuns* added_runs(Architecture architecture) {
@@ -624,15 +633,6 @@ std::vector<std::string_view> choices_of(const Field& field) {
   if (names_placement(field.key))
     for (const Placement own : added_placements()) all.emplace_back(to_string(own));
   return all;
-}
-
-std::string portable_value(const RunSpec& spec, std::string_view key) {
-  std::string value = get_field(spec, key);
-  if (!names_placement(key)) return value;
-  // The encoder has the same placement only where that is known.
-  const bool both = spec.model.architecture == Architecture::EncoderDecoder;
-  const bool unknown = is_own_name(value) || (both && value == "same" && is_own(spec));
-  return unknown ? to_string(Placement::Custom) : value;
 }
 
 std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits) {

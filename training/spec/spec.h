@@ -67,7 +67,7 @@ struct Field {
   std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
-  /// When a run reads it, beyond the rows of unused_settings.cpp.
+  /// When a run reads it: under all of these.
   struct Condition {
     bool (*read)(const RunSpec&) = nullptr;
     std::string_view because = {};   ///< the field that decides
@@ -103,7 +103,6 @@ std::vector<std::string> wiring_keys(const RunSpec& spec);
 /// has other placements of its own too.
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
 /// The value as a file keeps it: "custom" for a placement that was added.
-std::string portable_value(const RunSpec& spec, std::string_view key);
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// Lists the edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);

@@ -2,11 +2,110 @@
 // trained.
 #include "training/spec/spec_fields.h"
 
+#include <map>
+
+#include "engine/model/residual.h"
 #include "training/data/task.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {
 namespace {
+
+/// Whether the model has a norm of a kind that `wanted` accepts.
+template <auto wanted>
+bool any_norm(const RunSpec& s) {
+  const auto in = [](const StackWiring& stack) {
+    const auto accepted = [](NormKind kind) { return kind != NormKind::None && wanted(kind); };
+    for (const LayerWiring& layer : stack.layers)
+      for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
+        for (NormKind kind : norms_of(*w))
+          if (accepted(kind)) return true;
+    return std::ranges::any_of(norms_of(stack), accepted);
+  };
+  return in(s.model.stack()) || (has_both(s.model) && in(s.model.encoder));
+}
+
+bool has_both(const RunSpec& s) { return has_both(s.model); }
+
+/// Whether a matrix keeps the size that it starts with, which unit vectors do not.
+bool any_keeps_size(const RunSpec& s) {
+  const auto keeps = [](const LayerWiring& layer) {
+    return !has_unit_vectors(layer.attention) || !has_unit_vectors(layer.feed_forward);
+  };
+  return std::ranges::any_of(s.model.stack().layers, keeps) ||
+         (has_both(s) && std::ranges::any_of(s.model.encoder.layers, keeps));
+}
+
+/// Whether the architecture reads the fields of this kind, as each that is no add-on's does.
+bool reads(const RunSpec& s, bool ArchitectureRuns::*fields) {
+  const ArchitectureRuns* added = added_runs(s.model.architecture);
+  return !added || added->*fields;
+}
+
+bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
+bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
+bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
+bool fills_in(const RunSpec& s) { return s.model.architecture == Architecture::Encoder && !classifies(s); }
+bool minds_width(const RunSpec& s) { return s.model.transfer != Transfer::None; }
+bool has_moments(const RunSpec& s) { return keeps_second_moment(s.train.optimizer); }
+
+/// The kind of the data; kinds that nobody knows are refused before.
+const TaskKind& kind_of(const RunSpec& s) {
+  const TaskKind* const kind = find_kind(s.data.name);
+  return kind ? *kind : kCorpusKind;
+}
+
+bool reads_valid(const RunSpec& s) {
+  const TaskKind& kind = kind_of(s);
+  return kind.takes_validation && (kind.made_up.empty() || !path_of(s.data).empty());
+}
+
+using When = Field::Condition;
+constexpr When kTransformer{transforms, "model.architecture", "a transformer"};
+constexpr When kOneStack{[](const RunSpec& s) { return transforms(s) && !has_both(s); }, "model.architecture",
+                         "decoder or encoder"};
+constexpr When kTwoStacks{has_both, "model.architecture", "encoder-decoder"};
+constexpr When kSized{[](const RunSpec& s) { return reads(s, &ArchitectureRuns::sized); },
+                      "model.architecture"};
+constexpr When kStarted{[](const RunSpec& s) { return reads(s, &ArchitectureRuns::started); },
+                        "model.architecture"};
+constexpr When kFillsIn{fills_in, "model.architecture", "encoder, with symbols to predict"};
+constexpr When kPlainHead{
+    [](const RunSpec& s) { return predicts_symbols(s) && !(fills_in(s) && s.model.masked_head); },
+    "model.masked_head", "a head without a bias of its own"};
+constexpr When kWindow{[](const RunSpec& s) { return transforms(s) && s.model.attention.window > 0; },
+                       "model.attention_window", "a window"};
+constexpr When kTransferred{minds_width, "model.transfer"};
+constexpr When kDeepened{[](const RunSpec& s) { return minds_width(s) && s.model.transfer != Transfer::Mup; },
+                         "model.transfer"};
+constexpr When kNorms{any_norm<[](NormKind) { return true; }>, "model.placement", "one with norms"};
+constexpr When kGain{any_norm<has_gain>, "model.norm", "ln, rms, dyt or derf"};
+constexpr When kDivides{any_norm<[](NormKind kind) { return traits_of(kind).has_statistics; }>, "model.norm",
+                        "a norm that divides"};
+constexpr When kAdaNorm{any_norm<[](NormKind kind) { return traits_of(kind).has_factor; }>, "model.norm",
+                        "adanorm"};
+constexpr When kCurved{any_norm<has_alpha>, "model.norm", "dyt or derf"};
+constexpr When kWarmsBySteps{[](const RunSpec& s) { return s.train.schedule.target <= 0; },
+                             "train.warmup_target", "0"};
+constexpr When kReference{[](const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; },
+                          "train.schedule"};
+constexpr When kEnds{[](const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; },
+                     "train.schedule"};
+constexpr When kMilestones{[](const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; },
+                           "train.schedule"};
+constexpr When kMoments{has_moments, "train.optimizer"};
+constexpr When kCorrection{
+    [](const RunSpec& s) { return has_moments(s) && rule_of(s.train.optimizer).rectified == Rectified::No; },
+    "train.optimizer"};
+constexpr When kMomentum{[](const RunSpec& s) { return rule_of(s.train.optimizer).reads_momentum; },
+                         "train.optimizer"};
+constexpr When kSymbols{predicts_symbols, "data.name", "symbols to predict"};
+constexpr When kClasses{classifies, "data.name", "labels, word-order or mood"};
+constexpr When kValidates{reads_valid, "data.name", "answers from a file"};
+constexpr When kCutsText{[](const RunSpec& s) { return kind_of(s).takes_tokenizer; }, "data.name"};
+constexpr When kGoesOn{[](const RunSpec& s) { return kind_of(s).goes_on; }, "data.name"};
+constexpr When kSeeded{[](const RunSpec& s) { return kind_of(s).seeded && path_of(s.data).empty(); },
+                       "data.name", "data that are made up"};
 
 Positions positions_from(std::string_view name) {
   return static_cast<Positions>(std::ranges::find(kPositions, name, &PositionsRow::name) - kPositions);
@@ -70,10 +169,10 @@ Field architecture_field() {
 
 Field encoder_layers_field() {
   static constexpr auto kLayers = member<&ModelConfig::encoder_layers>;
-  Field field =
-      integer<kLayers>({"model.encoder_layers", "encoder layers", "",
-                        "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
-                       0, 256);
+  Field field = integer<kLayers>(
+      {"model.encoder_layers", "encoder layers", "",
+       "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder.", false, kTwoStacks},
+      0, 256);
   field.set = [](RunSpec& spec, std::string_view text) {
     reshape(spec, [&](ModelConfig&) { set_integer<kLayers>(spec, text); });
   };
@@ -85,7 +184,8 @@ Field encoder_placement_field() {
       FieldType::Choice,
       {"model.encoder_placement", "encoder placement", "",
        "Where the norms of an encoder-decoder's encoder stand; same follows the decoder. Set apart they "
-       "make the hybrids of Liu et al. (2020), Table 1."});
+       "make the hybrids of Liu et al. (2020), Table 1.",
+       false, kTwoStacks});
   field.choices = {kSame};
   for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
   field.choices.push_back(to_string(Placement::Custom));
@@ -126,7 +226,8 @@ Field layers_field() {
   Field field = integer<kLayers>(
       {"model.layers", "layers", "",
        "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
-       "layer."},
+       "layer.",
+       false, kSized},
       1, 256);
   field.set = [](RunSpec& spec, std::string_view text) {
     reshape(spec, [&](ModelConfig&) { set_integer<kLayers>(spec, text); });
@@ -139,7 +240,8 @@ Field sequence_field() {
   Field field =
       integer<kSequence>({"model.sequence", "sequence", "symbols",
                           "How many symbols the model sees at once; attention looks back no further, "
-                          "unless there is a memory."},
+                          "unless there is a memory.",
+                          false, kTransformer},
                          2, 4096);
   field.set = [](RunSpec& spec, std::string_view text) {
     set_integer<kSequence>(spec, text);
@@ -154,7 +256,8 @@ Field norm_field() {
       FieldType::Choice,
       {"model.norm", "norm", "",
        "Which normalization stands in the slots. ln centres, scales and has a learned gain and bias, rms only "
-       "scales; the glossary explains every kind."});
+       "scales; the glossary explains every kind.",
+       false, kNorms});
   for (NormKind kind : kNormKinds)
     if (kind != NormKind::None) field.choices.push_back(short_name(kind));
   field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };
@@ -183,13 +286,17 @@ void add_shape_fields(std::vector<Field>& fields) {
   fields.push_back(encoder_layers_field());
   fields.push_back(integer<member<&ModelConfig::d_model>>(
       {"model.d_model", "width", "features",
-       "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads."},
+       "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads.",
+       false, kSized},
       2, 8192));
   fields.push_back(integer<member<&ModelConfig::heads>>(
-      {"model.heads", "heads", "", "Into how many parallel attentions the width is cut."}, 1, 128));
+      {"model.heads", "heads", "", "Into how many parallel attentions the width is cut.", false,
+       kTransformer},
+      1, 128));
   fields.push_back(integer<member<&ModelConfig::feed_forward>>(
       {"model.feed_forward", "feed-forward", "features",
-       "Width of the hidden layer of each feed-forward network; four times the width is usual."},
+       "Width of the hidden layer of each feed-forward network; four times the width is usual.", false,
+       kSized},
       1, 65536));
   fields.push_back(sequence_field());
   fields.push_back(norm_field());
@@ -203,44 +310,52 @@ void add_part_fields(std::vector<Field>& fields) {
        "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) with "
        "silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them with "
        "depth, for models without norms; looklinear makes each feed-forward network start as a linear map; b2t "
-       "shrinks every matrix of the layers by the root of their number."}));
+       "shrinks every matrix of the layers by the root of their number.",
+       false, kStarted}));
   fields.push_back(choice_of<member<&ModelConfig::activation>, kActivations>(
       {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."}));
   fields.push_back(flag<member<&ModelConfig::gated>>(
       {"model.gated", "gated feed-forward", "",
        "The hidden layer is a product of two: the activation of one matrix's output times that of another "
        "(SwiGLU with silu, GeGLU with gelu). It has half as many weights again; two thirds of the hidden width "
-       "make up for them."}));
+       "make up for them.",
+       false, kTransformer}));
   fields.push_back(choice_of<member<&ModelConfig::biases>, kBiases>(
       {"model.biases", "biases", "",
        "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
-       "of the feed-forward networks, none, only those of attention, or all but those of queries, keys and values."}));
+       "of the feed-forward networks, none, only those of attention, or all but those of queries, keys and values.",
+       false, kTransformer}));
   fields.push_back(choice<member<&ModelConfig::positions>, [](Positions p) { return row_of(p).name; },
                           positions_from>(
       {"model.positions", "positions", "",
        "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
        "symbols: attention is told how far back each one is. rotary adds nothing either: queries and keys turn with "
-       "their place, so that attention compares distances."},
+       "their place, so that attention compares distances.",
+       false, kTransformer},
       position_names()));
   fields.push_back(flag<member<&ModelConfig::tied_output>>(
       {"model.tied", "tied output", "",
-       "The output layer reuses the embedding table instead of a matrix of its own."}));
+       "The output layer reuses the embedding table instead of a matrix of its own.", false, kSymbols}));
   fields.push_back(flag<member<&ModelConfig::output_bias>>(
-      {"model.output_bias", "output bias", "", "Every symbol has a bias in the output layer (GPT-J)."}));
+      {"model.output_bias", "output bias", "", "Every symbol has a bias in the output layer (GPT-J).", false,
+       kPlainHead}));
   fields.push_back(flag<member<&ModelConfig::masked_head>>(
       {"model.masked_head", "masked symbol head", "",
        "Before an encoder's output layer come a matrix, the activation and a norm, and every symbol has a bias, "
-       "as in BERT."}));
+       "as in BERT.",
+       false, kFillsIn}));
   fields.push_back(choice_of<member<&ModelConfig::pooling>, kPoolings>(
       {"model.pooling", "pooling", "",
        "What a classifier reads the class off: the state of the first position, as BERT does, or the mean "
-       "over all positions."}));
+       "over all positions.",
+       false, kClasses}));
   fields.push_back(flag<member<&ModelConfig::shared_embedding>>(
       {"model.shared_embedding", "shared embedding", "",
-       "Encoder and decoder read one embedding table; off, each has its own."}));
+       "Encoder and decoder read one embedding table; off, each has its own.", false, kTwoStacks}));
   fields.push_back(flag<member<&ModelConfig::output_projection>>(
       {"model.output_projection", "output projection", "",
-       "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
+       "Attention ends in a matrix that mixes its heads. The theory setting has none.", false,
+       kTransformer}));
 }
 
 void add_transfer_fields(std::vector<Field>& fields) {
@@ -249,78 +364,93 @@ void add_transfer_fields(std::vector<Field>& fields) {
        "How start and steps follow the size of the model, so that a learning rate that was best for the base "
        "serves this one too. mup minds its width; depth-mup its layers too, with branches and rates divided by "
        "their root; completep divides branches by the layers and leaves the rate. The base is model.base_width and "
-       "model.base_layers."}));
+       "model.base_layers.",
+       false, kTransformer}));
   fields.push_back(integer<member<&ModelConfig::base_width>>(
       {"model.base_width", "base width", "features",
-       "The width of the model that model.transfer starts from: as wide as this, nothing changes."},
+       "The width of the model that model.transfer starts from: as wide as this, nothing changes.", false,
+       kTransferred},
       1, 65536));
   fields.push_back(integer<member<&ModelConfig::base_layers>>(
       {"model.base_layers", "base layers", "",
-       "The layers of the model that model.transfer starts from: as deep as this, nothing changes."},
+       "The layers of the model that model.transfer starts from: as deep as this, nothing changes.", false,
+       kDeepened},
       1, 1024));
 }
 
 void add_number_fields(std::vector<Field>& fields) {
-  fields.push_back(real<member<&ModelConfig::init_scale>>(
-      {"model.init_scale", "init scale", "",
-       "The matrices of attention and feed-forward networks start so many times as large as the rule says."},
-      0, 1000));
+  fields.push_back(read_if(
+      any_keeps_size, "model.placement",
+      real<member<&ModelConfig::init_scale>>(
+          {"model.init_scale", "init scale", "",
+           "The matrices of attention and feed-forward networks start so many times as large as the rule says.",
+           false, kTransformer},
+          0, 1000),
+      "one without unit vectors"));
   fields.push_back(real<member<&ModelConfig::eps>>(
-      {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
+      {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero.",
+       false, kDivides},
       0, 1));
   fields.push_back(flag<member<&ModelConfig::gain_offset>>(
       {"model.gain_offset", "gains from 1", "",
-       "A norm's gain is stored as what it has beyond 1 (Gemma), so that weight decay draws it to 1 and not to 0."}));
+       "A norm's gain is stored as what it has beyond 1 (Gemma), so that weight decay draws it to 1 and not to 0.",
+       false, kGain}));
   fields.push_back(real<member<&ModelConfig::embedding_scale>>(
       {"model.embedding_scale", "embedding scale", "",
-       "What the rows of the embedding table are multiplied by. 0 is the root of the width."},
+       "What the rows of the embedding table are multiplied by. 0 is the root of the width.", false,
+       kTransformer},
       0, 1000));
   fields.push_back(integer<member<&ModelConfig::embedding_width>>(
       {"model.embedding_width", "embedding width", "features",
        "How wide the rows of the embedding table are; a matrix makes them as wide as the model, and another the "
        "last states as wide as they (OPT-350m). In an encoder positions and norm are as narrow (ALBERT). "
-       "0 is the width of the model, without the matrices."},
+       "0 is the width of the model, without the matrices.",
+       false, kOneStack},
       0, 8192));
   fields.push_back(integer<member<&ModelConfig::token_types>>(
       {"model.token_types", "token types", "",
        "How many kinds of symbols have a learned vector of their kind added, as the two sentences of BERT. "
-       "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none."},
+       "What follows the [SEP] of a published tokenizer is of the next kind; all else is of the first. 0 is none.",
+       false, kOneStack},
       0, 16));
   fields.push_back(real<member<&ModelConfig::logit_scale>>(
       {"model.logit_scale", "logit scale", "",
-       "What the last states are multiplied by before they become logits (Granite)."},
+       "What the last states are multiplied by before they become logits (Granite).", false, kSymbols},
       0, 1000));
   fields.push_back(real<member<&ModelConfig::logit_cap>>(
       {"model.logit_cap", "logit cap", "",
-       "Bends the logits with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
+       "Bends the logits with a tanh, so that none exceeds this (Gemma 2). 0 is no cap.", false, kSymbols},
       0, 1000));
   fields.push_back(real<member<&ModelConfig::adanorm_scale>>(
-      {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
+      {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y).", false,
+       kAdaNorm},
+      0, 100));
   fields.push_back(real<member<&ModelConfig::adanorm_slope>>(
-      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0,
-      1));
+      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through.", false,
+       kAdaNorm},
+      0, 1));
   fields.push_back(real<member<&ModelConfig::dyt_alpha>>(
       {"model.dyt_alpha", "DyT alpha", "",
-       "dyt and derf: where the learned slope inside the tanh or the erf starts."},
+       "dyt and derf: where the learned slope inside the tanh or the erf starts.", false, kCurved},
       0, 100));
   fields.push_back(real<member<&ModelConfig::dropout_residual>>(
       {"model.dropout_residual", "dropout", "",
-       "Share of each branch's output that is set to zero at random in training."},
+       "Share of each branch's output that is set to zero at random in training.", false, kTransformer},
       0, 0.99));
   fields.push_back(real<member<&ModelConfig::dropout_attention>>(
       {"model.dropout_attention", "attention dropout", "",
-       "Share of the attention weights that is set to zero at random."},
+       "Share of the attention weights that is set to zero at random.", false, kTransformer},
       0, 0.99));
   fields.push_back(real<member<&ModelConfig::dropout_activation>>(
       {"model.dropout_activation", "activation dropout", "",
-       "Share of the feed-forward hidden layer that is set to zero at random."},
+       "Share of the feed-forward hidden layer that is set to zero at random.", false, kSized},
       0, 0.99));
 }
 
 Field milestones_field() {
-  Field field =
-      field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
-                                 "Steps at which the step schedule cuts the rate, such as 100,200.", true});
+  Field field = field_of(FieldType::Text, {"train.milestones", "milestones", "steps",
+                                           "Steps at which the step schedule cuts the rate, such as 100,200.",
+                                           true, kMilestones});
   field.get = [](const RunSpec& spec) { return steps_text(spec.train.schedule.milestones); };
   field.set = [](RunSpec& spec, std::string_view text) { parse_steps(text, spec.train.schedule.milestones); };
   return field;
@@ -333,7 +463,7 @@ void add_schedule_fields(std::vector<Field>& fields) {
   fields.push_back(integer<member<&Schedule::warmup>>(
       {"train.warmup", "warm-up", "steps",
        "Over so many steps the learning rate grows evenly from zero to its peak. 0 starts at full rate.",
-       true},
+       true, kWarmsBySteps},
       0, 100000));
   fields.push_back(real<member<&Schedule::target>>(
       {"train.warmup_target", "warm-up to a loss", "nats",
@@ -348,15 +478,15 @@ void add_schedule_fields(std::vector<Field>& fields) {
   fields.push_back(integer<member<&Schedule::reference>>(
       {"train.reference", "decay from", "step",
        "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
-       true},
+       true, kReference},
       1, kMostSteps));
-  fields.push_back(
-      integer<member<&Schedule::end>>({"train.decay_end", "decay to zero at", "step",
-                                       "The linear and the cosine schedule reach zero at this step.", true},
-                                      1, kMostSteps));
+  fields.push_back(integer<member<&Schedule::end>>(
+      {"train.decay_end", "decay to zero at", "step",
+       "The linear and the cosine schedule reach zero at this step.", true, kEnds},
+      1, kMostSteps));
   fields.push_back(real<member<&Schedule::factor>>(
       {"train.decay_factor", "decay factor", "",
-       "The step schedule multiplies the rate by it at each milestone.", true},
+       "The step schedule multiplies the rate by it at each milestone.", true, kMilestones},
       0, 1));
   fields.push_back(milestones_field());
 }
@@ -375,24 +505,24 @@ void add_optimizer_fields(std::vector<Field>& fields) {
       names_of(kOptimizers)));
   fields.push_back(real<member<&TrainConfig::beta1>>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
-       true},
+       true, kMoments},
       0, 0.999999));
   fields.push_back(real<member<&TrainConfig::beta2>>(
       {"train.beta2", "beta 2", "",
-       "Adam: how much of the running mean of the squared gradient is kept each step.", true},
+       "Adam: how much of the running mean of the squared gradient is kept each step.", true, kMoments},
       0, 0.999999));
   fields.push_back(real<member<&TrainConfig::eps>>(
       {"train.eps", "Adam epsilon", "",
-       "Adam: added to the divisor; tiny gradients below it make no large updates.", true},
+       "Adam: added to the divisor; tiny gradients below it make no large updates.", true, kMoments},
       0, 1));
   fields.push_back(flag<member<&TrainConfig::bias_correction>>(
       {"train.bias_correction", "bias correction", "",
        "Adam and AdamW: the running means, which start at zero, are divided by what they have seen so far. "
        "Without it the first steps are too large when beta 2 is near 1.",
-       true}));
+       true, kCorrection}));
   fields.push_back(real<member<&TrainConfig::momentum>>(
       {"train.momentum", "momentum", "", "Momentum: how much of the last update is carried into the next.",
-       true},
+       true, kMomentum},
       0, 0.999999));
   fields.push_back(real<member<&TrainConfig::weight_decay>>(
       {"train.weight_decay", "weight decay", "",
@@ -426,6 +556,17 @@ Field data_name_field() {
   return field;
 }
 
+/// The choices of the deciding field under which the setting is read: "linear or cosine".
+Message choices_that_read(const When& row) {
+  RunSpec spec;
+  std::vector<std::string_view> names;
+  for (const std::string_view choice : find_field(row.because)->choices) {
+    set_field(spec, row.because, choice);
+    if (row.read(spec)) names.push_back(choice);
+  }
+  return one_of(names);
+}
+
 }  // namespace
 
 void add_model_fields(std::vector<Field>& fields) {
@@ -439,30 +580,36 @@ void add_model_fields(std::vector<Field>& fields) {
 void add_attention_fields(std::vector<Field>& fields) {
   fields.push_back(integer<member<&AttentionConfig::head_width>>(
       {"model.head_width", "head width", "features",
-       "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads."},
+       "How many numbers a head's queries and keys have. 0 cuts the width evenly among the heads.", false,
+       kTransformer},
       0, 1024));
   fields.push_back(integer<member<&AttentionConfig::kv_heads>>(
       {"model.kv_heads", "heads of keys", "",
        "How many heads of keys and values there are; the heads of queries share them evenly (grouped-query "
-       "attention). 0 gives every head its own."},
+       "attention). 0 gives every head its own.",
+       false, kTransformer},
       0, 128));
   fields.push_back(real<member<&AttentionConfig::scale>>(
       {"model.attention_scale", "attention scale", "",
-       "What the scores of attention are multiplied by. 0 is one over the root of the head width."},
+       "What the scores of attention are multiplied by. 0 is one over the root of the head width.", false,
+       kTransformer},
       0, 100));
   fields.push_back(real<member<&AttentionConfig::cap>>(
       {"model.attention_cap", "attention cap", "",
-       "Bends the scores of attention with a tanh, so that none exceeds this (Gemma 2). 0 is no cap."},
+       "Bends the scores of attention with a tanh, so that none exceeds this (Gemma 2). 0 is no cap.", false,
+       kTransformer},
       0, 1000));
   fields.push_back(integer<member<&AttentionConfig::window>>(
       {"model.attention_window", "attention window", "symbols",
        "A symbol attends to this many symbols, the last of which is itself; in an encoder also to as many that begin with it. "
-       "0 is all."},
+       "0 is all.",
+       false, kTransformer},
       0, 4096));
   fields.push_back(text<member<&AttentionConfig::pattern>>(
       {"model.attention_pattern", "window pattern", "",
        "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
-       "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window."}));
+       "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window.",
+       false, kWindow}));
 }
 
 void add_train_fields(std::vector<Field>& fields) {
@@ -497,18 +644,21 @@ void add_data_fields(std::vector<Field>& fields) {
        "A UTF-8 file of texts to classify, one label and text a line with a tab between, for an encoder."}));
   fields.push_back(file<member<&DataSpec::valid_path>>(
       {"data.valid", "validation file", "",
-       "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
+       "Pairs, labelled texts or trees to validate on; empty takes the end of the training file.", false,
+       kValidates}));
   fields.push_back(file<member<&DataSpec::tokenizer_path>>(
       {"data.tokenizer", "tokenizer", "",
-       "What cuts the data into tokens, where they are not its characters or words."}));
+       "What cuts the data into tokens, where they are not its characters or words.", false, kCutsText}));
   fields.push_back(data_name_field());
   fields.push_back(flag<member<&DataSpec::consecutive>>(
       {"data.consecutive", "consecutive", "",
        "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
-       "needs it."}));
+       "needs it.",
+       false, kGoesOn}));
   fields.push_back(integer<member<&DataSpec::data_seed>>(
       {"data.seed", "data seed", "",
-       "Which of the endless built-in texts, made-up labels or treebanks, or sets of drawn digits is used."},
+       "Which of the endless built-in texts, made-up labels or treebanks, or sets of drawn digits is used.",
+       false, kSeeded},
       0, 9007199254740992.0));
   fields.push_back(text<member<&RunSpec::name>>(
       {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
@@ -517,6 +667,23 @@ void add_data_fields(std::vector<Field>& fields) {
        "Decides all chance: initial weights, batches, dropout. Runs with one seed differ only by their "
        "settings."},
       0, 9007199254740992.0));
+}
+
+Message unused_reason(const RunSpec& spec, std::string_view key) {
+  const Field* field = find_field(key);
+  if (!field) return "";
+  const auto row =
+      std::ranges::find_if(field->conditions, [&](const When& when) { return !when.read(spec); });
+  if (row == field->conditions.end()) return "";
+  // Tried out once, because every frame that shows the settings asks, for every run.
+  static const std::map<const When*, Message> expected = [] {
+    std::map<const When*, Message> all;
+    for (const Field& one : spec_fields())
+      for (const When& when : one.conditions)
+        all[&when] = when.expected.empty() ? choices_that_read(when) : Message(when.expected);
+    return all;
+  }();
+  return Message("{} is {}: expected {}", row->because, get_field(spec, row->because), expected.at(&*row));
 }
 
 }  // namespace normscope

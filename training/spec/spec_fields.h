@@ -22,6 +22,7 @@ void add_data_fields(std::vector<Field>& fields);
 struct FieldWords {
   std::string_view key, label, unit, help;
   bool live = false;
+  Field::Condition when{};  ///< a run must read it; none: every run does
 };
 
 inline Field field_of(FieldType type, const FieldWords& words, double low = 0, double high = 0) {
@@ -32,6 +33,7 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
   field.help = words.help;
   field.live = words.live;
   field.type = type;
+  if (words.when.read) field.conditions.push_back(words.when);
   field.low = low;
   field.high = high;
   return field;

@@ -1,7 +1,7 @@
 // Numbers of a run's last step that a study can show: the skip path's product, and how much of the gradient of the top
 // layer the lowest still has.
 #include "training/experiments/run_numbers.h"
-#include "training/measure/skip_product.h"
+#include "training/measure/history.h"
 
 namespace normscope::experiments {
 namespace {

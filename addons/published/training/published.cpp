@@ -18,7 +18,7 @@
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
-#include "training/run/model_formats.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope::published {
 namespace {

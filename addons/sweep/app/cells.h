@@ -4,7 +4,10 @@
 #pragma once
 
 #include "addons/sweep/app/sweep_plan.h"
-#include "training/measure/theory/trainability.h"
+#include "app/grid/axis.h"
+#include "engine/core/error.h"
+#include "training/experiments/run_numbers.h"
+#include "training/measure/theory/theory.h"
 
 namespace normscope::sweep {
 

@@ -2,7 +2,11 @@
 // These functions are pure; the drawn chain and the tests use them.
 #pragma once
 
-#include "app/view/chain.h"
+#include <string>
+#include <vector>
+
+#include "app/view/diagram_model.h"
+#include "engine/model/model_config.h"
 
 namespace normscope::view {
 

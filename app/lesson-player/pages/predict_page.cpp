@@ -6,7 +6,6 @@
 
 #include "app/course/check.h"
 #include "app/lesson-player/figures.h"
-#include "app/lesson-player/text_column.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"

@@ -2,7 +2,9 @@
 // is named, numbers and forms are those of the English text, the player's own words are whole, and the screen shows it.
 #include <regex>
 
-#include "app/course/language.h"
+#include "app/course/check.h"
+#include "app/course/curves.h"
+#include "app/course/reader.h"
 #include "app/support/player_driver.h"
 #include "app/support/small_lesson.h"
 #include "app/words/words.h"

@@ -8,7 +8,7 @@
 #include "app/course/report.h"
 #include "app/headless/raster.h"
 #include "app/lesson-player/progress.h"
-#include "app/panels/plot_files.h"
+#include "app/panels/plot_cell.h"
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"

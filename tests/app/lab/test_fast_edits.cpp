@@ -3,7 +3,7 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "app/shell/shown_session.h"
+#include "app/shell/screens.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 

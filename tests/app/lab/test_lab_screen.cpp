@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "app/lab/lab_screen.h"
-#include "app/lab/split.h"
 #include "app/lab/transport.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
@@ -26,18 +25,18 @@ TEST_CASE("undo and redo answer every edit") {
       auto view = std::make_shared<LabView>(*lab.state.session.view);
       view->answered = fork;
       view->answers.push_back(
-          std::make_shared<const Answer>(Answer{fork, {}, {{RemoveFork{}}, {RestoreFork{}}}}));
+          std::make_shared<const Answer>(Answer{fork, {}, {{ExchangeFork{true}}, {ExchangeFork{false}}}}));
       lab.state.session.view = view;
       lab.driver.frames(1);
     }
     lab.driver.key("Ctrl+Z");
-    if (answered) CHECK(lab.last<RemoveFork>());
+    if (answered) CHECK(lab.last<ExchangeFork>()->back);
     REQUIRE(lab.last<TakeBack>());
     CHECK(lab.last<TakeBack>()->first == fork);
     CHECK(lab.last<TakeBack>()->last == fork);
     CHECK(lab.state.screens.lab.diagram().selected == 'A');
     lab.driver.key("Ctrl+Shift+Z");
-    if (answered) CHECK(lab.last<RestoreFork>());
+    if (answered) CHECK_FALSE(lab.last<ExchangeFork>()->back);
     CHECK(lab.last<TakeBack>()->again);
     CHECK(lab.state.screens.lab.diagram().selected == 'D');
     CHECK(lab.state.session.undo.can_undo());

@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "answers.h"
-#include "app/course/language.h"
+#include "app/course/curves.h"
+#include "app/course/figures.h"
+#include "app/course/reader.h"
 #include "app/lesson-player/flow.h"
 #include "app/support/listing.h"
 #include "app/support/player_driver.h"

@@ -9,7 +9,9 @@
 #include "app/support/listing.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
-#include "training/measure/theory/trainability.h"
+#include "catch.hpp"
+#include "training/measure/theory/theory.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::panels;

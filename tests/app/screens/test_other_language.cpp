@@ -9,7 +9,7 @@
 #include "app/support/program.h"
 #include "app/support/recorded_measurer.h"
 #include "app/support/text_faults.h"
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "training/spec/update_rule.h"
 

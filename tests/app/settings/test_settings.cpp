@@ -5,6 +5,7 @@
 
 #include <csignal>
 
+#include "app/headless/ui_driver.h"
 #include "app/settings/settings.h"
 #include "app/shell/files.h"
 #include "app/shell/settings.h"

@@ -7,7 +7,7 @@
 #include "app/support/both_view.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
 #include "app/window/window_memory.h"
 #include "app/words/words.h"
 

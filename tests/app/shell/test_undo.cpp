@@ -1,6 +1,8 @@
 // Undo brings runs back as they were before an edit, a restart or a fork, and trains them to where the others are.
 #include <random>
 
+#include "app/shell/screens.h"
+#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 
 using namespace normscope;

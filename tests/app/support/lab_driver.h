@@ -2,7 +2,6 @@
 // of other screens and of real sessions derive from it.
 #pragma once
 
-#include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 #include "engine/support/helpers.h"

@@ -1,7 +1,6 @@
 // The plots of the Lab that lab_fixture.h makes, and one of them alone in a window under a hand.
 #pragma once
 
-#include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/panels/panels.h"
 #include "app/plot/plot.h"

@@ -7,7 +7,6 @@
 #include <random>
 #include <string>
 
-#include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 

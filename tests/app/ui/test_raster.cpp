@@ -3,6 +3,7 @@
 
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
+#include "app/headless/ui_driver.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/well_formed.h"

@@ -6,7 +6,7 @@
 #include "app/shell/app_state.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/ui/widgets.h"
 #include "engine/support/helpers.h"
 

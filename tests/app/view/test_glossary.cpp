@@ -6,7 +6,7 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
-#include "app/ui/keys.h"
+#include "app/ui/ui.h"
 #include "app/view/diagram_model.h"
 #include "app/view/glossary.h"
 #include "app/view/shortcuts.h"

@@ -1,12 +1,13 @@
 // These tests hold the mean field of trainability against networks at initialisation, placement by placement and over
 // scales of the weights. `normscope_training_tests "[trainability-table]"` prints the table of docs/theory.md.
 #include "engine/support/named_placements.h"
+#include "engine/tape/seal.h"
+#include "training/data/task.h"
+#include "training/measure/history.h"
 #include "training/measure/look.h"
-#include "training/measure/single_norm.h"
-#include "training/measure/skip_product.h"
+#include "training/measure/small_tape.h"
 #include "training/measure/step_metrics.h"
 #include "training/measure/theory/theory.h"
-#include "training/measure/theory/trainability.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test_trainability {
@@ -274,7 +275,7 @@ TEST_CASE("skip product: what has no sigma has no product") {
   CHECK(TwoLayers(Placement::Post).product({{"L01.attn.sum.mean_square", 1.0}}).empty());
 }
 
-// Measure/single_norm.h against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020, Theorem 1 of Xu et
+// One norm alone (measure/small_tape.h) against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020, Theorem 1 of Xu et
 // al. 2019. The identities row by row are in test_norm_kinds.cpp.
 
 ModelConfig config_of(NormKind kind, Activation activation = Activation::Relu) {

@@ -185,9 +185,9 @@ class ToldLab {
       }
       lab_->post(fork);
     } else if (verb == "remove") {
-      lab_->post(session::RemoveFork{});
+      lab_->post(session::ExchangeFork{true});
     } else if (verb == "restore") {
-      lab_->post(session::RestoreFork{});
+      lab_->post(session::ExchangeFork{false});
     } else if (verb == "save") {
       lab_->post(session::SaveSession{folder_.path.string()});
     } else if (verb == "open") {  // in another Lab

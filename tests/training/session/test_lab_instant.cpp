@@ -111,7 +111,7 @@ TEST_CASE("no answer is ever shown under other settings than its own") {
       case 3:
         return lab.post(request(view, run, one_of({"pre", "none"})));
       case 4:
-        return lab.post(session::RemoveFork{});
+        return lab.post(session::ExchangeFork{});
       case 5:
         return lab.post(session::SetBudget{5 + static_cast<int32_t>(random() % 2)});
       case 6:

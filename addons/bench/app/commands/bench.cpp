@@ -6,7 +6,9 @@
 #include "app/cli/build_facts.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
-#include "training/experiments/first_steps.h"
+#include "engine/cpu/backend_cpu.h"
+#include "training/experiments/probes.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::commands {
 using namespace cli;

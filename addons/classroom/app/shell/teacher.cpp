@@ -3,12 +3,28 @@
 
 #include <random>
 
-#include "app/panels/plot_files.h"
+#include "app/panels/plot_cell.h"
 #include "app/shell/palette.h"
 #include "training/io/codec.h"
 
 namespace normscope::shell::classroom {
 namespace {
+
+constexpr std::string_view kSigns = "/.";  // between the parts of a name
+
+bool is_for(std::string_view rule, std::string_view control) {
+  if (!control.starts_with(rule)) return false;
+  return control.size() == rule.size() || kSigns.find(control[rule.size()]) != kSigns.npos;
+}
+
+bool is_own(std::string_view control) {
+  return is_for("teacher", control) || is_for("presentation", control);
+}
+
+bool never_held(std::string_view control) {
+  return is_own(control) || std::ranges::any_of(std::array{"app/palette", "app/message", "app/failure"},
+                                                [&](std::string_view name) { return is_for(name, control); });
+}
 
 using Words = std::array<uint32_t, 8>;
 constexpr size_t kBlock = 64;  // bytes
@@ -315,8 +331,14 @@ void hand_out(Teaching& teaching, ShownSession& session, Message& notice) {
 
 // Sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
 void set_rules(FrameOptions& options, const Teaching& teaching) {
-  options.policy = teaching.kept.lesson ? &teaching.kept.policy : nullptr;
-  options.pointing = teaching.preparing && teaching.pointing ? &teaching.kept.policy : nullptr;
+  const ControlPolicy& policy = teaching.kept.policy;
+  options.locked = []() -> const std::string& { return tr("locked by the teacher"); };
+  if (teaching.kept.lesson && !policy.empty())
+    options.policy = [&policy](std::string_view control) { return policy.decides(control); };
+  if (teaching.preparing && teaching.pointing)
+    options.pointing = [](std::string_view control) {
+      return !is_own(control) && !is_for("app/palette", control);
+    };
 }
 
 // Runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
@@ -537,9 +559,9 @@ struct HexDigits {
 };
 
 struct HoldRules {
-  static constexpr codec::Map kRules{ui::kMostRules, codec::Words{kHoldWords}};
-  codec::Json write(const ui::ControlPolicy& policy) const { return kRules.write(policy.rules()); }
-  void read(const InputValue& json, ui::ControlPolicy& policy) const {
+  static constexpr codec::Map kRules{kMostRules, codec::Words{kHoldWords}};
+  codec::Json write(const ControlPolicy& policy) const { return kRules.write(policy.rules()); }
+  void read(const InputValue& json, ControlPolicy& policy) const {
     std::map<std::string, ui::Hold> rules;
     kRules.read(json, rules);
     for (const auto& [name, hold] : rules) policy.set(name, hold);

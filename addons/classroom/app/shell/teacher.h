@@ -1,9 +1,22 @@
 // Teacher mode lets a teacher point at controls to lock or hide them, one or a whole group, set a code and begin. Then
-// the rules hold (ui::ControlPolicy, obeyed by Ui) until somebody leaves with the code. draw_app, draw_shell and
+// the rules hold (ControlPolicy, obeyed by Ui) until somebody leaves with the code. draw_app, draw_shell and
 // run_act call it; teaching.md is for the teacher.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/shell/screens.h"
 #include "app/shell/session_window.h"
+#include "app/ui/ui.h"
+#include "app/view/screen.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
 
 namespace normscope::shell::classroom {
 
@@ -23,12 +36,32 @@ std::string sha256(std::string_view text);
 CodeHash hash_of(std::string_view code);
 bool is_code(const CodeHash&, std::string_view code);
 
-/// Whose rules hold: nothing of teacher mode and presentation mode is ever held.
-inline const ui::PolicyOwner kTeacher{{"teacher", "presentation"},
-                                      []() -> const std::string& { return tr("locked by the teacher"); }};
+inline constexpr size_t kMostRules = 500, kLongestRule = 200;
+
+/// Which controls the teacher has locked or hidden. A rule is for a control and all whose names go on with '/' or '.':
+/// "settings/train" covers "settings/train.lr" and "settings/train.lr/A". The longest rule decides, so that one control of
+/// a hidden group can be shown. Whatever explains why a control does not answer, the palette, and the controls of teacher
+/// mode and presentation mode are never held.
+class ControlPolicy {
+ public:
+  /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
+  /// and any rule beyond kMostRules.
+  void set(std::string_view name, std::optional<ui::Hold>);
+  /// The verdict of the longest rule about a control, or nothing without a rule.
+  std::optional<ui::Hold> decides(std::string_view control) const;
+  const std::map<std::string, ui::Hold, std::less<>>& rules() const { return rules_; }
+  bool empty() const { return rules_.empty(); }
+  friend bool operator==(const ControlPolicy&, const ControlPolicy&) = default;
+
+ private:
+  std::map<std::string, ui::Hold, std::less<>> rules_;
+};
+
+/// The control and its groups, upwards: "plot/loss/menu", "plot/loss", "plot".
+std::vector<std::string> control_and_groups(std::string_view control);
 
 struct KeptTeaching {
-  ui::ControlPolicy policy{&kTeacher};
+  ControlPolicy policy;
   CodeHash code;
   bool lesson = false;  // the rules hold; only the code ends them
   bool empty() const { return policy.empty() && code.hash.empty() && !lesson; }

@@ -43,7 +43,7 @@ unsigned strongest(const LabDriver& lab, const ui::Rect& rect) {
 }
 
 TEST_CASE("teacher: the longest rule decides, and some controls are never held") {
-  ui::ControlPolicy policy(&classroom::kTeacher);
+  classroom::ControlPolicy policy;
   policy.set("settings", Hold::Hidden);
   policy.set("settings/train", Hold::Locked);
   policy.set("settings/train.lr", Hold::Shown);
@@ -61,7 +61,7 @@ TEST_CASE("teacher: the longest rule decides, and some controls are never held")
     CHECK_FALSE(policy.decides(never));
   policy.set("app", std::nullopt);
   CHECK_FALSE(policy.decides("app/theme"));
-  CHECK(ui::control_and_groups("settings/train.lr") ==
+  CHECK(classroom::control_and_groups("settings/train.lr") ==
         std::vector<std::string>{"settings/train.lr", "settings/train", "settings"});
 }
 
@@ -201,7 +201,7 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
     LabDriver lab(fixture::lab_view());
     for (const Rule& rule : kRules) teaching_of(lab.state).kept.policy.set(rule.name, rule.hold);
     begin(lab, {});
-    const ui::ControlPolicy policy = teaching_of(lab.state).kept.policy;
+    const classroom::ControlPolicy policy = teaching_of(lab.state).kept.policy;
     const std::string lr = lab.driver.value("settings/train.lr");
     lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
     fixture::RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};

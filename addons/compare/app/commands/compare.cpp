@@ -453,7 +453,7 @@ void add_compare(CLI::App& app, Command& command) {
       "compare",
       "Put saved runs and logs side by side; without files train the three runs and print their table");
   add_main_runs(sub, *options);
-  add_study(sub, *study, {nullptr, nullptr, nullptr, nullptr});
+  add_study(sub, *study, {});
   sub.get_option("--out")->default_str(kOutFolder);
   add_compare_files(sub, *files);
   sub.callback([&sub, options, study, files, &command] {

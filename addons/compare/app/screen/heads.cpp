@@ -2,7 +2,11 @@
 // menu of the runs and files that may take its place.
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
-#include "app/view/wiring_glyph.h"
+#include "app/ui/widgets.h"
+#include "app/view/diagram_model.h"
+#include "app/words/words.h"
+#include "engine/core/boundary.h"
+#include "training/io/text.h"
 
 namespace normscope::compare_screen {
 using namespace ui;

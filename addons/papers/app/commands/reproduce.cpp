@@ -285,7 +285,7 @@ void add_reproduce(CLI::App& app, Command& command) {
             "pairs in the user's data; with --quick made-up ones");
   add_study(sub, options.study,
             {"write the measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
-             nullptr, "a page of all of them"});
+             "", "a page of all of them"});
 }
 
 }  // namespace normscope::commands

@@ -129,7 +129,7 @@ void add_study_command(CLI::App& app, Command& command) {
   sub.add_flag("--quick", options.quick, "one seed in each cell");
   add_value(sub, "--studies", options.folder, "DIR", "another folder of studies");
   add_study(sub, options.study,
-            {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
+            {"write the grids as JSON (docs/log-format.md)", "one line a run", "",
              "a page with what was found, tables and, with --out, pictures"});
 }
 
@@ -151,7 +151,7 @@ void add_zoo(CLI::App& app, Command& command) {
   add_value(sub, "--set", choice.set, "KEY=VALUE",
             "a field of the model that the rows change; can be repeated");
   add_study(sub, options.study,
-            {"write the grids as JSON (docs/log-format.md)", "one line a run", nullptr,
+            {"write the grids as JSON (docs/log-format.md)", "one line a run", "",
              "a page with tables and, with --out, pictures"});
 }
 

@@ -15,7 +15,7 @@
 #include "refusals/refusals.h"
 #include "skip.h"
 #include "training/io/text.h"
-#include "training/run/model_formats.h"
+#include "training/run/checkpoint.h"
 #include "training/spec/spec_text.h"
 
 // Writes a GGUF file.

@@ -4,7 +4,12 @@
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"
-#include "app/view/wiring_glyph.h"
+#include "app/ui/widgets.h"
+#include "app/view/diagram_model.h"
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/data/task.h"
+#include "training/io/text.h"
 
 namespace normscope::sweep {
 using namespace ui;

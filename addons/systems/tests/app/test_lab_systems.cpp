@@ -8,7 +8,8 @@
 #include "app/support/lab_fixture.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
-#include "app/view/chain.h"
+#include "app/view/diagram_model.h"
+#include "catch.hpp"
 #include "training/session/lab_trainer.h"
 
 using namespace normscope;

@@ -6,7 +6,8 @@
 #include "engine/support/named_placements.h"
 #include "training/io/safetensors.h"
 #include "training/measure/history.h"
-#include "training/run/segment_memory.h"
+#include "training/run/network.h"
+#include "training/run/run_record.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test::recurrence {

@@ -5,7 +5,6 @@
 #include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/app/step_worker.h"
 #include "addons/tape-screen/tests/app/tape_played.h"
-#include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/support/text_faults.h"
 #include "app/ui/widgets.h"
