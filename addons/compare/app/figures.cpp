@@ -2,6 +2,7 @@
 
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_cell.h"
+#include "app/plot/plot_axis.h"
 #include "app/ui/numbers.h"
 #include "app/view/glossary.h"
 #include "training/io/output_file.h"

@@ -329,6 +329,38 @@ void hand_out(Teaching& teaching, ShownSession& session, Message& notice) {
   notice = tr("saved for the class: {path} (a folder, opened with Ctrl+O)", {{"path", path}});
 }
 
+}  // namespace
+
+void ControlPolicy::set(std::string_view name, std::optional<Hold> hold) {
+  const auto at = rules_.find(name);
+  if (!hold) {
+    if (at != rules_.end()) rules_.erase(at);
+    return;
+  }
+  if (at != rules_.end()) return void(at->second = *hold);
+  if (name.empty() || name.size() > kLongestRule || never_held(name) || rules_.size() >= kMostRules) return;
+  rules_.emplace(name, *hold);
+}
+
+std::optional<Hold> ControlPolicy::decides(std::string_view control) const {
+  if (rules_.empty() || never_held(control)) return {};
+  for (const std::string& name : control_and_groups(control))
+    if (const auto at = rules_.find(name); at != rules_.end()) return at->second;
+  return {};
+}
+
+std::vector<std::string> control_and_groups(std::string_view control) {
+  std::vector<std::string> names;
+  while (true) {
+    names.emplace_back(control);
+    const size_t sign = control.find_last_of(kSigns);
+    if (sign == control.npos) return names;
+    control = control.substr(0, sign);
+  }
+}
+
+namespace {
+
 // Sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
 void set_rules(FrameOptions& options, const Teaching& teaching) {
   const ControlPolicy& policy = teaching.kept.policy;
