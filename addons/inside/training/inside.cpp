@@ -115,7 +115,6 @@ std::vector<Inside::Attention> attention_of(const Look& look, const Numbers& num
   return all;
 }
 
-/// The states that the lens reads.
 std::vector<LayerState> states_of(const Look& look) {
   const ModelValues& values = look.values();
   std::vector<LayerState> states;

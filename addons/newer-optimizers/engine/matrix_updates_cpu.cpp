@@ -160,7 +160,6 @@ Stages muon_forward(const Call& call) { return direction_stages(call, 4, orthogo
 
 // Adam less its leading direction on the CPU, one instruction over all parameters.
 
-/// Adds a times x to y.
 void add_times(float a, const float* x, float* y, int64_t n) {
   const VF factor = hn::Set(DF(), a);
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {

@@ -59,7 +59,6 @@ Stages largest_logit_forward(const Call& call) {
   return stages;
 }
 
-/// Multiplies the head's columns of a matrix or bias.
 void scale_columns(const Tensor& of, int64_t heads, int64_t h, float factor) {
   if (!of) return;
   const int64_t cols = of.shape.cols(), width = cols / heads, rows = of.shape.size() / cols;

@@ -365,8 +365,8 @@ void LogFollower::begin_anew() {
 }
 
 bool LogFollower::poll(const std::atomic<bool>* stop) {
-  // Before it is opened: a file that replaces it later is noticed next time.
-  const auto identity = identity_of(path_);
+=======
+  const auto identity = identity_of(path_);  // before it is opened, so that a later file is noticed
   InputFile in(path_, input::kLog);
   bool news = false;
   const bool same = goes_on(in);

@@ -23,7 +23,6 @@ bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, st
 
 bool not_finite(const Cell& cell) { return cell.known > 0 && !std::isfinite(cell.mean) && !cell.failed(); }
 
-/// Paints parts of the picture in one theme.
 struct GridBrush {
   const GridPicture& of;
   Painter& p;

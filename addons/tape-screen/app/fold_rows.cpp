@@ -241,7 +241,6 @@ std::string rate_words(const FoldSide& side) {
                               : fmt::format("{:.0f} GB/s", rate);
 }
 
-/// Paints parts of the picture in one theme.
 struct FoldBrush {
   const FoldPicture& fit;
   Painter& p;

@@ -16,7 +16,6 @@ bool changes_nothing(const ProgramChange& change) {
                              [](const InstructionChange& one) { return one.op == OpKind::Probe; });
 }
 
-/// Copies the step's batch into another program of the step.
 void copy_inputs(StepPlayer& from, Program& to) {
   for (const ValueInfo& value : from.data().values) {
     if (value.role != Role::Input) continue;

@@ -210,7 +210,6 @@ std::string measurements(const Sheet& sheet) {
   return element("table", "\n" + rows) + "\n";
 }
 
-/// Measures this very lesson, wherever it is.
 std::string check_command(const Lesson& lesson, const std::string& folder) {
   const std::string where = folder.empty() ? "" : " --lessons " + shell_quoted(folder);
   return fmt::format("normscope lesson check {} --full{}", shell_quoted(lesson.id), where);

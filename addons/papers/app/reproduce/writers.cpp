@@ -21,7 +21,6 @@ constexpr const char* kUsualSetting =
     "decoders of width 64 on generated sentences, batches of 16 × 64 symbols, Adam with β = (0.9, 0.98), Xavier's "
     "initialisation, no warm-up, a constant rate (behind a warm-up too), no dropout, label smoothing or weight decay";
 
-/// The verdict of a part, with the reason.
 std::string state_of(const CheckResult& checked) {
   return verdict_of(checked) + (checked.why.empty() ? "" : ": " + checked.why);
 }
