@@ -442,7 +442,7 @@ Walk walk_of(const std::string& text) {
   Walk walk{.step = 7, .scale = kScale};
   for (std::string part : test::split(text, ";")) {
     part = part.substr(std::min(part.size(), part.find_first_not_of(' ')));
-    const std::string name = !part.empty() && std::isalpha(part[0]) ? first(part) : "";
+    const std::string name = part.find("coder") != part.npos ? first(part) : "";
     walk.stacks.push_back(
         {name.empty() ? 2 * static_cast<int>(walk.stacks.size()) : 0, name, numbers(part), name});
     walk.layers = std::max(walk.layers, static_cast<int32_t>(walk.stacks.back().lengths.size()));
@@ -462,7 +462,7 @@ std::string chain(const std::string& text, const std::string& hidden) {
       fmt::format("{} of {} arrows, {} times as long, {} in one line\nfrom the start:", chain.shown,
                   chain.ends.size() - 1, digits(chain.times()), digits(chain.straight));
   const auto length = [](ui::Vec v) { return digits(static_cast<double>(std::hypot(v.x, v.y))); };
-  for (const ui::Vec& end : chain.ends) told += " " + length(end);
+  for (const ui::Vec& end : chain.ends) told += fmt::format(" {} (up {})", length(end), digits(end.y));
   told += "\nits arrows:";
   for (size_t i = 1; i < chain.ends.size(); ++i) told += " " + length(chain.ends[i] - chain.ends[i - 1]);
   return told + "\n" + chain_sentence(chain, english());
@@ -572,7 +572,7 @@ std::string score(std::string text) {
 
 /// Of the small lesson's first sentence: its words, itself with one of them, and why that is wrong.
 std::string say(const std::string& word) {
-  const Say& sky = fixture::parsed_exercise().says.at(0);
+  const Say sky = fixture::parsed_exercise().says.at(0);
   if (word.empty()) return fmt::format("{}", fmt::join(offered(sky), " "));
   return filled(sky, word) + " " + why_not(sky, word);
 }
@@ -609,9 +609,9 @@ std::string told(const std::string& line) {
   }
   if (verb == "arrow") return digits(static_cast<double>(arrow_width(kScale, std::stod(rest), 50)));
   if (verb == "divisors") {  // in so much room
+    const float room = std::stof(first(rest));
     std::string text;
     ui::to_svg("divisors", [&](ui::Painter& p, const ui::Theme&) {
-      const float room = std::stof(first(rest));
       text = divisors_text(p, numbers(rest), room);
       return ui::Vec{10, 10};
     });
@@ -634,11 +634,14 @@ std::string told(const std::string& line) {
     const std::vector<double> of = numbers(rest);
     return range_text({of[0], of[1], of[2]}, {.unit = unit});
   }
-  if (verb == "ticks") {  // of a logarithmic axis
+  if (verb == "ticks") {  // of a logarithmic axis, and beside it 0 and 2 of a linear one
     Figure figure;
     figure.x = {"rate", true, 1e-5, 1, numbers(rest)};
+    figure.y = {"loss", false, 0, 4, {0, 2}};
+    const plot::PlotSpec plot = figure_plot({}, figure, {});
     std::string labels;
-    for (const plot::Tick& tick : figure_plot({}, figure, {}).x.ticks) labels += tick.label + " ";
+    for (const plot::Axis* axis : {&plot.x, &plot.y})
+      for (const plot::Tick& tick : axis->ticks) labels += tick.label + " ";
     return labels;
   }
   if (verb == "score") return score(rest);

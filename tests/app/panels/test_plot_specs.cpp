@@ -115,7 +115,11 @@ class Plotted {
       });
     } else if (verb == "known") {  // what is counted of the data, and of how many symbols
       view_.agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
-      obey("set model.vocabulary 29");
+      runs("", [](RunView& run) {
+        RunSpec spec = *run.spec;
+        spec.model.vocabulary = 29;
+        run.spec = std::make_shared<const RunSpec>(spec);
+      });
     } else if (verb == "uncounted") {
       view_.agreement = {};
     } else if (verb == "matrix") {

@@ -24,6 +24,19 @@ ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
   return c;
 }
 
+/// Moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
+void perturb(Store& store) {
+  for (const ParameterInfo& info : store.parameters()) {
+    if (info.init.kind == Init::Kind::Normal || !info.trainable) continue;
+    change(store, info.name, [&](std::vector<float>& values) {
+      for (size_t i = 0; i < values.size(); ++i) {
+        const uint32_t word = philox({static_cast<uint32_t>(i), site_of(info.name), 0, 0}, 17)[0];
+        values[i] += 0.4f * (static_cast<float>(word) / 4294967296.0f - 0.4f);
+      }
+    });
+  }
+}
+
 int32_t token_at(int32_t row, int32_t position) {
   const std::array<uint32_t, 4> words =
       philox({static_cast<uint32_t>(row), static_cast<uint32_t>(position), 0, 0}, 23);
