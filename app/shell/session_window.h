@@ -77,7 +77,7 @@ struct SavedWindow {
 std::string window_rows(const Screens&, const WindowParts& = {});
 // Leaves out damaged rows, because the runs matter more. An undo changes no shown screen.
 void show_window(Screens&, ShownSession&, const WindowParts&, const std::string& rows, bool by_undo = false);
-// Shows the window of a session that was restored; otherwise gives the trainer the window's state where it changed.
+// Shows the window of a session that was restored, and gives the trainer the window's state where it changed.
 void keep_window(SavedWindow&, Screens&, ShownSession&, const WindowParts&);
 
 }  // namespace normscope::shell
