@@ -365,7 +365,6 @@ void LogFollower::begin_anew() {
 }
 
 bool LogFollower::poll(const std::atomic<bool>* stop) {
-=======
   const auto identity = identity_of(path_);  // before it is opened, so that a later file is noticed
   InputFile in(path_, input::kLog);
   bool news = false;
