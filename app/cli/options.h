@@ -27,8 +27,7 @@ struct BackendOptions {
   bool tf32 = false;
 };
 
-/// The main options of normscope without a command, and of normscope compare: the three runs of the default
-/// comparison.
+/// The main options of normscope without a command, and of normscope compare: the three runs of the default comparison.
 struct MainOptions {
   bool window = false;     ///< require the window: no headless job instead
   std::string text;        ///< the path of a text; empty: the built-in corpus
@@ -90,13 +89,11 @@ inline constexpr const char* kUsualPreset = "pre";
 /// CommandError(usage), also for a missing configuration file.
 std::vector<ConfigRun> runs_of(const std::string& config);
 
-/// Applies --run, --set and --edit: the presets replace `runs` when there are any. Throws
-/// CommandError(usage).
+/// Applies --run, --set and --edit: the presets replace `runs` when there are any. Throws CommandError(usage).
 void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
                      const std::vector<std::string>& sets, const std::vector<std::string>& edits);
 
-/// Sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). It
-/// checks the whole.
+/// Sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). It checks the whole.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
 
 /// Reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage),
@@ -130,8 +127,7 @@ void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<Name
 
 // The machine is where the runs of a command train: the backend that --backend names, or the CPU after a device failed.
 
-/// Throws CommandError: Exit::Usage for an option without its backend, Exit::Device where there is no
-/// CUDA.
+/// Throws CommandError: Exit::Usage for an option without its backend, Exit::Device where there is no CUDA.
 BackendChoice backend_of(const BackendOptions& options);
 
 class Machine {

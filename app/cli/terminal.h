@@ -35,8 +35,7 @@ struct CommandError : Error {
   Exit code;
 };
 
-/// Runs `action`; an Error without an exit code of its own gets `code`, and one about
-/// memory its own.
+/// Runs `action`; an Error without an exit code of its own gets `code`, and one about memory its own.
 template <typename Action>
 auto with_exit(Exit code, Action&& action) -> decltype(action()) {
   try {
@@ -73,14 +72,12 @@ class InterruptGuard {
   int before_;
 };
 
-/// While one lives, also within an InterruptGuard, the first of these signals ends the program at once, with
-/// its line and exit code 130. It is for work that cannot stop in the middle and leaves nothing to save,
-/// such as compressing a picture. A file is written within an InterruptGuard of its own, so that none is left half
-/// written.
+/// While one lives, also within an InterruptGuard, the first of these signals ends the program at once, with its line
+/// and exit code 130. It is for work that cannot stop in the middle and leaves nothing to save, such as compressing a
+/// picture. A file is written within an InterruptGuard of its own, so that none is left half written.
 class EndsAtOnce {
  public:
-  /// Why, as complain() prints it; it must outlive this. Throws CommandError where the interrupt came
-  /// before.
+  /// Why, as complain() prints it; it must outlive this. Throws CommandError where the interrupt came before.
   explicit EndsAtOnce(const char* line);
   ~EndsAtOnce();
   EndsAtOnce(const EndsAtOnce&) = delete;
@@ -125,8 +122,7 @@ class Closing {
       failed(Exit::Internal, error.what());
     }
   }
-  /// Writes what `text` makes and says so; an empty path means that nothing was asked for. `where` precedes an
-  /// error.
+  /// Writes what `text` makes and says so; an empty path means that nothing was asked for. `where` precedes an error.
   template <typename Text>
   void save(const std::string& path, const char* where, Text&& text) {
     if (path.empty()) return;
@@ -145,8 +141,7 @@ class Closing {
   std::string last_;  // said once, though it may fail at every step
 };
 
-/// On a terminal one line that is redrawn at most ten times a second, and otherwise a line for every
-/// tenth of the work.
+/// On a terminal one line that is redrawn at most ten times a second, and otherwise a line for every tenth of the work.
 class Progress {
  public:
   Progress(std::string title, int64_t total);

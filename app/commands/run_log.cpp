@@ -62,8 +62,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
     }
 }
 
-/// Writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention
-/// was looked at.
+/// Writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention was looked at.
 void put_attention(std::string& out, const LogField& field, std::span<const StatInfo> layout,
                    std::span<const float> stats) {
   bool first = true;
@@ -221,9 +220,8 @@ constexpr uint64_t kFirstBatch = 1;
 /// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
-/// Follows the rule of training/measure/verdict.h. An encoder-decoder may leave the level of word
-/// frequencies and still write sentences that have nothing to do with what it read: then its decoder alone has learned
-/// the language.
+/// Follows the rule of training/measure/verdict.h. An encoder-decoder may leave the level of word frequencies and still
+/// write sentences that have nothing to do with what it read: then its decoder alone has learned the language.
 std::string verdict_text(RunState state, const History& history, double source_use) {
   normscope::Verdict verdict = verdict_of(history);
   // A history that was cut may lack an event of long ago; what the run itself says counts.

@@ -77,9 +77,8 @@ std::span<const LogForm* const> log_forms();
 
 class RunLog {
  public:
-  /// Creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on`
-  /// existing lines stay, if they belong to such a log. `data` is the runs' data, for the header. Throws Error with
-  /// the path.
+  /// Creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on` existing
+  /// lines stay, if they belong to such a log. `data` is the runs' data, for the header. Throws Error with the path.
   RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
 
   /// Writes the steps of a run in another form too. Throws Error with the path. With `go_on` a file that is there stays, up

@@ -113,8 +113,7 @@ DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<view::Diagr
 // Lays out one stack or both in small, without controls, each as narrow as in an encoder-decoder.
 DiagramLayout layout_small(const ui::Rect& area, const std::vector<StackRows>& stack_layouts);
 
-// Where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its
-// marks).
+// Where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its marks).
 std::optional<ui::Rect> place_of(const DiagramLayout&, view::SlotId at);
 
 struct DiagramState {
@@ -153,8 +152,7 @@ struct DiagramState {
   std::vector<std::string> left_out;
   char left_out_of = 0;
 
-  // A fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where
-  // it fell.
+  // A fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where it fell.
   struct PendingFork {
     view::Stacks stacks;
     std::string note;
@@ -172,8 +170,7 @@ struct DiagramInput {
   std::optional<int> hover_layer{};  // 0-based; under the mouse in a plot
 };
 
-// The run whose diagram is shown: the selected one, or the source while D is still being built.
-// -1: there are no runs.
+// The run whose diagram is shown: the selected one, or the source while D is still being built. -1: there are no runs.
 int shown_run(const DiagramState& state, const LabView& view);
 // The run's wiring as it is to be drawn.
 view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
@@ -235,14 +232,12 @@ LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
 struct ScaleWords {
   std::string text, help;  // "α 0.034"
 };
-// A sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
-// start.
+// A sub-layer's learned scales as far as they are known: of a fork that is being built, only how they start.
 struct ScalesNow {
   std::optional<float> skip{}, branch{}, factor{};
   int step = -1;  // the step of the values; -1: now
 };
-// The scales at a step: at the newest step as they are, at an earlier one as its frame in the
-// history has them.
+// The scales at a step: at the newest step as they are, at an earlier one as its frame in the history has them.
 ScalesNow scales_at(view::LabData&, const RunView&, view::Side, int layer, view::Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);
 ScaleWords branch_words(const Wiring&, const ScalesNow&);

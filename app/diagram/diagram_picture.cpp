@@ -542,8 +542,7 @@ struct StackPainter {
              {Face::Mono, type::tick}, t.ink2, below, Align::Centre);
   }
 
-  // Draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it
-  // joins.
+  // Draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it joins.
   void second_stream() {
     const float x = d.second.centre().x, k = 5, y = d.join.y;
     const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers

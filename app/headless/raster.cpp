@@ -123,8 +123,7 @@ class Canvas {
  private:
   uint32_t* row(int y) { return image_.pixels.data() + size_t(y) * image_.width; }
 
-  // Passes a box to `draw` in pieces that have to be drawn. A pixel's colour must not depend on where a piece
-  // begins.
+  // Passes a box to `draw` in pieces that have to be drawn. A pixel's colour must not depend on where a piece begins.
   template <typename Draw>
   void parts(Clip box, Draw draw) {
     if (!tiles_) return draw(box);

@@ -30,11 +30,9 @@ struct Size {
 };
 Size size_of(const ImDrawData&);
 
-// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which Frame
-// sees to.
+// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which Frame sees to.
 Image rasterise(const ImDrawData&, uint32_t background);
-/// This `rasterise` draws only the chosen tiles of an image of the data's size. Every pixel is as in the whole
-/// picture.
+/// This `rasterise` draws only the chosen tiles of an image of the data's size. Every pixel is as in the whole picture.
 void rasterise(const ImDrawData&, uint32_t background, const Tiles&, Image&);
 
 std::vector<uint8_t> encode_png(const Image&);

@@ -204,8 +204,7 @@ void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHi
   if (const std::string words = cell_words(plot, hit.x, hit.y); !words.empty()) f.ui.tooltip(words);
 }
 
-// Title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale
-// of a map.
+// Title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);
   const bool both = view::any_both(f.view), heads = chooses && of_heads(metric_of(panel)) && plot_.heads_of;
@@ -431,8 +430,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
                        std::string("plot/matrix") + panel.lists);
 }
 
-// Draws the colour scale of the shares, with 1, 0.5 and 0 beside it, or of weights, which may be larger
-// and negative.
+// Draws the colour scale of the shares, with 1, 0.5 and 0 beside it, or of weights, which may be larger and negative.
 void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& heat) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();

@@ -4,8 +4,7 @@
 //   1&run=A=post&run=B=pre&set=B:train.warmup=200&edit=A:214:train.lr=0.001&step=300&cursor=214&theme=dark&end
 //
 // Promises: read_link reads back what link_fragment writes. A text from outside gives a LinkedView whose every value
-// was checked, runs and edits too, or one line of Error, in bounded time and memory. A link names no file that is
-// read.
+// was checked, runs and edits too, or one line of Error, in bounded time and memory. A link names no file that is read.
 #pragma once
 
 #include <cstddef>

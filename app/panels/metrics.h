@@ -1,6 +1,5 @@
-// The table of the metrics of a plot cell, besides the loss: each has its words, and stat_names()
-// says where its numbers lie in a run's history. The plots (plot_specs_depth.cpp) and the
-// cells' selectors use it.
+// The table of the metrics of a plot cell, besides the loss: each has its words, and stat_names() says where its
+// numbers lie in a run's history. The plots (plot_specs_depth.cpp) and the cells' selectors use it.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +65,7 @@ const MetricInfo& info(Metric metric);
 bool of_any_layer(Metric metric);
 // Whether each head of an attention has the metric too.
 bool of_heads(Metric metric);
-// Names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual
-// stream.
+// Names a matrix as plots do: by its label, or as the layer's only matrix where no run has a residual stream.
 const char* matrix_label(const LabView& view, int matrix);
 
 // Names the mean square of a stream's gradient behind a layer, from 1: "ffn.stream.2.gradient_square".
@@ -86,16 +84,14 @@ std::vector<std::string> sublayer_stats(const RunView&, Metric, view::Side);
 // The stat of a head of a layer's self-attention, both from 1: "L03.attn.head.2.logit".
 std::string head_stat(Metric, int layer, int head, std::string_view stack);
 
-// A metric's values along the depth of one stack: x in layers, the sub-layers of a layer spread
-// evenly up to it.
+// A metric's values along the depth of one stack: x in layers, the sub-layers of a layer spread evenly up to it.
 struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // some value is finite
 };
 DepthPoints along_depth(view::LabData&, const RunView&, Metric, int matrix, int step,
                         view::Side side = view::Side::Main);
-// The own shares by token, and how much longer the longest state is than the median one
-// (measure/step_metrics.h).
+// The own shares by token, and how much longer the longest state is than the median one (measure/step_metrics.h).
 struct TokenShares {
   DepthPoints medians;
   float longest = 0;
@@ -118,15 +114,13 @@ struct Dependency {
   // The newest branch's share of the last state.
   double newest() const;
 };
-// Covers the whole batch where that was measured at this very step, else the one sequence that is
-// followed.
+// Covers the whole batch where that was measured at this very step, else the one sequence that is followed.
 Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 // The weights with which states below are read behind each sub-layer, by the next one or the
 // output; of a stack that weighs over depth (view::over_depth), else nothing.
 Dependency depth_weights(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);
-// A branch's share of the state after its sub-layer (`layer` from 0); NaN where it is not
-// measured.
+// A branch's share of the state after its sub-layer (`layer` from 0); NaN where it is not measured.
 float own_share(view::LabData&, const RunView&, int layer, view::Sub sub, int step,
                 view::Side side = view::Side::Main);
 

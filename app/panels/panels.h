@@ -1,7 +1,6 @@
-// Gives the plots of the Lab, a row each: what a panel shows, where it stands, and the names of its controls
-// and file, its title, its question and its words for the palette. LabScreen draws the
-// rows, elsewhere() lists their controls, the palette names them. A new panel is a row of panels.cpp and the function
-// that makes its PlotSpec.
+// Gives the plots of the Lab, a row each: what a panel shows, where it stands, and the names of its controls and file,
+// its title, its question and its words for the palette. LabScreen draws the rows, elsewhere() lists their controls,
+// the palette names them. A new panel is a row of panels.cpp and the function that makes its PlotSpec.
 #pragma once
 
 #include <cstdint>

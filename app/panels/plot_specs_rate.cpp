@@ -350,8 +350,7 @@ void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string
       {x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20, std::move(help)});
 }
 
-// The predicted gradients of runs that begin alike: a profile, or a single mark where theory
-// knows the last layer only.
+// The predicted gradients of runs that begin alike: a profile, or a single mark where theory knows the last layer only.
 struct Prediction {
   std::string letters;
   std::vector<float> y;  // by layer; unknown ones NaN

@@ -45,8 +45,7 @@ struct ExportSize {
 void draw_still(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
 // Writes what draw_still() draws as an SVG document in the given theme.
 std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});
-// Writes several lines: title, sentence, axes, and for each series first, last, min, max and the value at
-// the cursor.
+// Writes several lines: title, sentence, axes, and for each series first, last, min, max and the value at the cursor.
 std::string to_text(const PlotSpec&);
 // Writes full series in 9 digits: series,x,y,hi with the axes' words for x and y, and bands with lo as y.
 // Heat maps have row, column, value; stretched ones y, x, value at the middle of each cell.

@@ -148,8 +148,7 @@ class Columns {
  public:
   Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
       : s_(s), map_(map), width_(width), out_(out) {}
-  // Takes point i and the points up to `end` that surely share its column and are finite. It returns the last
-  // one.
+  // Takes point i and the points up to `end` that surely share its column and are finite. It returns the last one.
   size_t add(size_t i, size_t end) {
     if (first_ == none || s_.x_at(i) >= sure_) enter(i, s_.x_at(i));
     const float* y = s_.y.values.data();

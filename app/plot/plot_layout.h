@@ -66,8 +66,7 @@ struct Drawing {
   std::vector<ui::Vec> handles;                               // pixel place of plot.handles
   ui::Rect tile;                                              // where the run tile stands (empty: none)
   std::vector<std::pair<ui::Rect, std::string>> explained{};  // labels with a help, and the help
-  // Where the bands of a river begin in every column, counted from the upper edge; the last is where it
-  // ends.
+  // Where the bands of a river begin in every column, counted from the upper edge; the last is where it ends.
   std::vector<std::vector<double>> levels{};
 };
 
@@ -89,14 +88,12 @@ ui::Rect heat_area(const HeatMap&, const ui::Rect& area);
 
 // The width of the widest direct label of the plot (letter, value and name).
 float label_width(const PlotSpec&, const Measure&);
-// The pad_right that the direct labels need in a plot of this width, its line ending where it
-// does now.
+// The pad_right that the direct labels need in a plot of this width, its line ending where it does now.
 float pad_for_labels(const PlotSpec&, const Measure&, float width);
 // The plot as a picture of its own, `width` px wide. It has no handles, but the ticks and the names of
 // lines that a cell on the screen leaves to its neighbours.
 PlotSpec still(const PlotSpec&, const Measure&, float width);
-// Names the axes, for the foot of such a picture: "across: layer; up: norm of the gradient
-// of W₂ at step 200".
+// Names the axes, for the foot of such a picture: "across: layer; up: norm of the gradient of W₂ at step 200".
 std::string caption(const PlotSpec&);
 // The x in data where the longest line ends, or the cursor's where there is one.
 double end_of_lines(const PlotSpec&);

@@ -74,8 +74,7 @@ std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabVie
 
 // Draws the tiles "edits A B C" of the panel's head and returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
-// Draws "Is it luck?" (seed variability), and the share that is done while the reruns go on;
-// lab/luck.
+// Draws "Is it luck?" (seed variability), and the share that is done while the reruns go on; lab/luck.
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bool clock,
                        std::vector<session::Command>&);
 // Draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the

@@ -155,8 +155,7 @@ class Setter {
     return box;
   }
 
-  /// Draws straight delimiters as lines and round and square ones as strokes, so that they take any
-  /// height.
+  /// Draws straight delimiters as lines and round and square ones as strokes, so that they take any height.
   void delimiter(Layout& box, const std::string& kind, float x, float top, float foot, float px,
                  bool opening) const {
     const float line = rule(px), w = 0.16f * px, near = opening ? x + w : x, far = opening ? x : x + w;
@@ -332,8 +331,7 @@ class Parser {
     throw Error("formula '{}', position {}: {}", shown, at + 1, what);
   }
 
-  // Limits the nesting, because the parser, the layout and the end of a formula recurse as deeply as it is
-  // nested.
+  // Limits the nesting, because the parser, the layout and the end of a formula recurse as deeply as it is nested.
   class Level {
    public:
     explicit Level(Parser& parser) : depth_(parser.depth_) {

@@ -16,8 +16,7 @@ std::string decimals(double v, int digits);
 std::string significant(double v, int digits);
 /// Gives a formatted number a real minus, and none where the digits shown are all zero.
 std::string with_minus(std::string text);
-/// Reads a number as a person types it: any kind of space between digits, a comma for the point, a real
-/// minus.
+/// Reads a number as a person types it: any kind of space between digits, a comma for the point, a real minus.
 bool parse_number(std::string text, double& value);
 /// "10⁻⁴"
 std::string power_of_ten(int exponent);

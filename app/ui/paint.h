@@ -20,10 +20,9 @@ struct ImFont;
 
 namespace normscope::ui {
 
-// Loads the four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek),
-// JetBrains Mono Regular and Medium (with DejaVu Sans Mono). It searches the usual font folders. A missing face falls
-// back to the next best one, and at last to Dear ImGui's built-in font, with a notice of one line. It is called once
-// per ImGui context.
+// Loads the four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek), JetBrains Mono Regular
+// and Medium (with DejaVu Sans Mono). It searches the usual font folders. A missing face falls back to the next best
+// one, and at last to Dear ImGui's built-in font, with a notice of one line. It is called once per ImGui context.
 
 enum class Face { Sans, Bold, Mono, MonoMedium };
 
@@ -45,8 +44,7 @@ struct Fonts {
 
 /// The folders to search, NORMSCOPE_FONT_DIR first where it is set.
 std::vector<std::string> default_font_folders();
-/// Adds the faces to the current context's atlas. It never fails: without folders it takes the built-in
-/// font.
+/// Adds the faces to the current context's atlas. It never fails: without folders it takes the built-in font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 
 /// Holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
@@ -192,8 +190,7 @@ class ScreenPainter final : public Painter {
 /// Makes text fit for the content or an attribute of an element. It leaves out control characters.
 std::string svg_escaped(std::string_view text);
 
-/// Paints a picture from (0, 0) on and returns its size in logical px. Both themes must give the same
-/// shapes.
+/// Paints a picture from (0, 0) on and returns its size in logical px. Both themes must give the same shapes.
 using Picture = std::function<Vec(Painter&, const Theme&)>;
 
 /// One document for both themes: light, and dark where the viewer prefers it. Viewers show `title`

@@ -44,8 +44,7 @@ struct RunLook {
   Dash dash;
 };
 
-/// Counts the letters: A to D are a session's runs, E to H runs opened beside them. No two share a letter
-/// or a colour.
+/// Counts the letters: A to D are a session's runs, E to H runs opened beside them. No two share a letter or a colour.
 inline constexpr int max_runs = 8;
 
 struct Theme {

@@ -47,8 +47,7 @@ struct ButtonOptions {
   Icon icon = Icon::None;
   TextStyle style{Face::Bold, type::title};
 };
-/// Draws a text button, with an optional icon before the text. It returns true when activated by mouse or
-/// Enter.
+/// Draws a text button, with an optional icon before the text. It returns true when activated by mouse or Enter.
 bool button(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view help,
             const ButtonOptions& = {});
 /// Draws a button with an icon only. `value` is its state for the registry ("playing").
@@ -74,8 +73,7 @@ bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::L
 /// The width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const words::Label> labels);
 
-/// Draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a
-/// change.
+/// Draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
             std::string_view help);
 

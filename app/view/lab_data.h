@@ -1,6 +1,5 @@
-// The histories of the runs for the plots and the diagram. It copies numbers once per change and
-// keeps them while they are shown, so a frame that finds nothing new copies nothing. The Lab screen owns it; UI thread
-// only.
+// The histories of the runs for the plots and the diagram. It copies numbers once per change and keeps them while they
+// are shown, so a frame that finds nothing new copies nothing. The Lab screen owns it; UI thread only.
 #pragma once
 
 #include <cmath>
@@ -61,14 +60,11 @@ class LabData {
   std::shared_ptr<const Line> root(const RunView& run, const std::string& name);
   /// One stat at a step (of the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
-  /// Returns layer_stat() of every layer at a step (of the last frame at or before it); NaN where it is not
-  /// measured.
+  /// Returns layer_stat() of every layer at a step (of the last frame at or before it); NaN where it is not measured.
   std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::Main);
-  /// The norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not
-  /// measured.
+  /// The norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
   float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
-  /// The variance of the residual stream where a branch joins it, at a step; NaN where it is
-  /// not measured.
+  /// The variance of the residual stream where a branch joins it, at a step; NaN where it is not measured.
   float stream_variance(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
   bool has(const RunView& run, const std::string& name);
 
@@ -89,8 +85,8 @@ class LabData {
     std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients, roots;
     std::map<int, std::vector<float>> frames;
     std::map<int, int32_t> found;  // the step of each frame
-    std::map<std::string_view, int32_t>
-        index;  // of the layout's names; kept as long as the history is the same
+    // Of the layout's names; kept as long as the history is the same.
+    std::map<std::string_view, int32_t> index;
   };
   RunLines& cached(const RunView& run);
   void extend(const RunView& run, RunLines& cached, GrowingLine& line, int32_t stat);
@@ -106,8 +102,7 @@ double loss_at(LabData& data, const RunView& run, int step);
 /// A run as it stood after an earlier step: its specification, the mean loss, what it wrote last and
 /// what was known of it by then. A fork is never shown at a step before its fork.
 RunView run_at(LabData& data, const RunView& run, int step);
-/// The specification in force at a step. Edits made before a run's own first step count from the
-/// start.
+/// The specification in force at a step. Edits made before a run's own first step count from the start.
 std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step);
 /// All runs as they stood then; the Lab's own step and budget stay as they are now.
 LabView view_at(LabData& data, const LabView& view, int step);

@@ -59,17 +59,18 @@ enum class Act {
 
 struct Shortcut {
   Act act;
-  std::string_view id;                 // of its words: assets/words/shortcuts.toml
-  std::string_view chord{};            // "Ctrl+Z"; empty: none
-  std::string_view control{};          // that it stands for: a key or the palette reaches no more than the mouse does;
-                                       // without a control of its own "command/..."; empty: acts on what has the focus
-  std::string_view second{};           // another chord
-  bool command = false;                // the palette runs it; the others belong to a named control
-  std::string_view shown{};            // on the sheet, where the chord alone would not say it
-  std::string_view title{};            // "Undo"
-  std::string_view help{};             // one sentence
-  std::string_view words{};            // other names that the palette finds it by
-  std::string_view group{};            // title of the group that begins with it on the sheet
+  std::string_view id;       // of its words: assets/words/shortcuts.toml
+  std::string_view chord{};  // "Ctrl+Z"; empty: none
+  std::string_view
+      control{};              // that it stands for: a key or the palette reaches no more than the mouse does;
+                              // without a control of its own "command/..."; empty: acts on what has the focus
+  std::string_view second{};  // another chord
+  bool command = false;       // the palette runs it; the others belong to a named control
+  std::string_view shown{};   // on the sheet, where the chord alone would not say it
+  std::string_view title{};   // "Undo"
+  std::string_view help{};    // one sentence
+  std::string_view words{};   // other names that the palette finds it by
+  std::string_view group{};   // title of the group that begins with it on the sheet
 };
 
 std::span<const Shortcut> shortcuts();
@@ -79,8 +80,7 @@ bool pressed(ui::Ui&, Act);
 /// Writes the keys as the sheet does: "Ctrl Z".
 std::string keys_text(const Shortcut&);
 
-/// Draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys;
-/// empty: none.
+/// Draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys; empty: none.
 void draw_sheet(ui::Ui&, ui::Vec top_right, const std::string& foot = "");
 
 }  // namespace normscope::view

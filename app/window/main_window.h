@@ -1,6 +1,5 @@
-// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (input, a new view
-// of the trainer) and sleeps otherwise; training goes on in the Lab's own threads. main calls it; draw_app draws all
-// that it shows.
+// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (input, a new view of the trainer) and
+// sleeps otherwise; training goes on in the Lab's own threads. main calls it; draw_app draws all that it shows.
 #pragma once
 
 #include <functional>
@@ -44,8 +43,7 @@ inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl =
 
 int run_window(const WindowOptions& options);
 
-// When to draw. It is separate from the window so that a test can drive it with a clock of its own.
-// Times are seconds.
+// When to draw. It is separate from the window so that a test can drive it with a clock of its own. Times are seconds.
 class FramePacer {
  public:
   explicit FramePacer(bool software_gl) : software_(software_gl) {}
@@ -54,8 +52,7 @@ class FramePacer {
   void changed(double) { changed_ = true; }      // the trainer has a new view
   void animating(double) { animating_ = true; }  // the last frame ended in the middle of a motion
   void drawn(double now);                        // a frame that began at `now` is on the screen
-  // The seconds until the next frame is due: 0 = now, negative = nothing to draw until something
-  // happens.
+  // The seconds until the next frame is due: 0 = now, negative = nothing to draw until something happens.
   double wait(double now) const;
 
  private:
@@ -66,8 +63,7 @@ class FramePacer {
   double last_ = -1e9, hand_ = -1e9;
 };
 
-// Writes what the window's frames cost, one line of CSV each: for `make bench-window` and for finding
-// slow frames.
+// Writes what the window's frames cost, one line of CSV each: for `make bench-window` and for finding slow frames.
 
 struct FrameCost {
   double build_ms = 0;  // wall time from the views to ImGui's vertices

@@ -29,8 +29,7 @@ class WindowSession {
   WindowSession(const WindowSession&) = delete;
   WindowSession& operator=(const WindowSession&) = delete;
 
-  // Waits for an event, a new view or the time of the next frame. While a frame is due anyway, new views ring
-  // no bell.
+  // Waits for an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
   void sleep();
   // Takes what came in since the last turn, and draws a frame if one is due within `soon` seconds.
   void turn(double soon = 1e-3);

@@ -61,8 +61,7 @@ class Language {
     std::string english{};  ///< of a text that is found by its English one, as it stands in the code
   };
 
-  /// Adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a
-  /// text.
+  /// Adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a text.
   void read(std::string_view text, const std::string& file, const std::string& room);
 
   /// An English text in this language; the English one where there is no other.

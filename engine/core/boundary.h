@@ -15,8 +15,7 @@
 
 namespace normscope {
 
-/// Writes the exception in flight as one line: an Error's own, else "[doing] what happened".
-/// Call it in a catch block.
+/// Writes the exception in flight as one line: an Error's own, else "[doing] what happened". Call it in a catch block.
 Message describe_exception(std::string_view doing) noexcept;
 
 /// The exception in flight for another thread to throw again: an Error as it is, for
@@ -36,8 +35,7 @@ Message guarded(std::string_view doing, Job&& job) noexcept {
 
 [[noreturn]] void fail_to_start(std::string_view purpose, const std::system_error& error);
 
-/// Starts a thread that its destructor joins. Throws Error with the purpose where the system gives no
-/// more threads.
+/// Starts a thread that its destructor joins. Throws Error with the purpose where the system gives no more threads.
 template <typename Job>
 std::jthread start_thread(std::string_view purpose, Job&& job) {
   try {

@@ -1,5 +1,4 @@
-// How tensors of parameters start. Scalar double code on the host computes it: the same bits
-// everywhere.
+// How tensors of parameters start. Scalar double code on the host computes it: the same bits everywhere.
 #pragma once
 
 #include <cstdint>

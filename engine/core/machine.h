@@ -15,8 +15,7 @@
 
 namespace normscope {
 
-/// Counts the cores in the affinity mask, each hyper-threaded core once, at most cpu_quota(); at least
-/// 1.
+/// Counts the cores in the affinity mask, each hyper-threaded core once, at most cpu_quota(); at least 1.
 int usable_cores();
 
 /// Counts the cores that the processors of these numbers share: as many as processors where the system

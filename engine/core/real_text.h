@@ -11,8 +11,7 @@ namespace normscope {
 std::from_chars_result read_real(const char* begin, const char* end, float& value);
 std::from_chars_result read_real(const char* begin, const char* end, double& value);
 
-/// Does the same without std::from_chars: read_real uses it where that is missing, and tests compare
-/// both.
+/// Does the same without std::from_chars: read_real uses it where that is missing, and tests compare both.
 std::from_chars_result read_real_by_c(const char* begin, const char* end, float& value);
 std::from_chars_result read_real_by_c(const char* begin, const char* end, double& value);
 

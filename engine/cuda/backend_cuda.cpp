@@ -250,8 +250,7 @@ class CudaExecutable final : public Executable {
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }
 
-  /// Makes one table for all probes; a probe's own call sees its one entry, a step's calls see all of a
-  /// kind.
+  /// Makes one table for all probes; a probe's own call sees its one entry, a step's calls see all of a kind.
   void build_probes() {
     std::vector<ProbeEntry> entries;
     std::vector<size_t> of_call;

@@ -39,8 +39,7 @@ void launch(Context& context, void (*kernel)(Parameters...), const Launch& shape
   context.check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), "kernel launch");
 }
 
-/// C (m,n) = A (m,k) B (k,n) + bias (n), row-major. ta: A is stored (k,m); tb: B is stored (n,k). add: C +=
-/// ...
+/// C (m,n) = A (m,k) B (k,n) + bias (n), row-major. ta: A is stored (k,m); tb: B is stored (n,k). add: C += ...
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;
   bool ta = false, tb = false, add = false;

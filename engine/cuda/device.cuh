@@ -1,5 +1,4 @@
-// The reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float
-// atomics.
+// The reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float atomics.
 #pragma once
 
 #include "engine/core/philox.h"

@@ -56,8 +56,7 @@ struct Call : normscope::Call {
 
 struct Context;  // cuda/context.cuh
 
-/// One line for each registry entry. workspace: floats that the call needs, asked once at lowering
-/// (nullptr: none).
+/// One line for each registry entry. workspace: floats that the call needs, asked once at lowering (nullptr: none).
 struct Kernels {
   void (*forward)(const Call&, Context&) = nullptr;
   void (*backward)(const Call&, Context&) = nullptr;

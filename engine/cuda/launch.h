@@ -83,8 +83,7 @@ inline constexpr int64_t kQueryTile = 32, kKeyTile = 64, kInner = 32;
 inline constexpr uint32_t kAttentionThreads = 128;
 inline constexpr int64_t kScorePad = 4;
 
-/// The floats that stage both operands of a tile product. Bs is kInner rows of at most kKeyTile
-/// + kScorePad.
+/// The floats that stage both operands of a tile product. Bs is kInner rows of at most kKeyTile + kScorePad.
 inline constexpr size_t kAttentionStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
@@ -118,8 +117,7 @@ constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
           (kAttentionStage + 2 * kScoreTile + static_cast<size_t>(2 * kQueryTile)) * sizeof(float)};
 }
 
-/// The floats of attention's backward: the gradients of the scores, or two numbers for each
-/// row.
+/// The floats of attention's backward: the gradients of the scores, or two numbers for each row.
 constexpr size_t attention_workspace(int64_t batch_heads, int64_t positions, int64_t keys, bool stored) {
   return static_cast<size_t>(batch_heads * positions * (stored ? keys : 2));
 }

@@ -42,8 +42,7 @@ struct SublayerValues {
   ValueId streams = kNone, write = kNone, carry = kNone, read = kNone;
 };
 
-/// The memory of a layer: the batch input that holds it, and the value whose last positions are the next
-/// memory.
+/// The memory of a layer: the batch input that holds it, and the value whose last positions are the next memory.
 struct LayerMemory {
   std::string name;        ///< "L03.memory"
   ValueId input = kNone;   ///< (B,M,D), no gradient

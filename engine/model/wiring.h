@@ -54,8 +54,8 @@ struct Inner {
   WiredNorm hidden = {};
   WiredNorm output = {};    ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
   bool head_scale = false;  ///< attention: a learned scale for each head, from 1 (NormFormer)
-  bool shifts =
-      false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
+  /// Scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp).
+  bool shifts = false;
   bool operator==(const Inner&) const = default;
 };
 
@@ -88,8 +88,7 @@ enum class Slot : uint8_t { Before, After, Stream };
 WiredNorm& slot(Wiring& wiring, Slot which);
 WiredNorm slot(const Wiring& wiring, Slot which);
 
-/// All norms of a sub-layer, None included: enter, before, query, key, value, hidden, output, after,
-/// stream.
+/// All norms of a sub-layer, None included: enter, before, query, key, value, hidden, output, after, stream.
 std::array<WiredNorm*, 9> norms_of(Wiring& wiring);
 std::array<WiredNorm, 9> norms_of(const Wiring& wiring);
 
@@ -122,8 +121,7 @@ std::string_view words_at(const StackWiring& stack, std::string_view slot);  ///
 std::vector<WiredNorm*> norms_of(StackWiring& stack);
 std::vector<WiredNorm> norms_of(const StackWiring& stack);
 
-/// The placements of model/placements.def, and Custom for any other wiring. What add_placement adds
-/// comes after Custom.
+/// The placements of model/placements.def, and Custom for any other wiring. What add_placement adds comes after Custom.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
 #include "engine/model/placements.def"
@@ -152,8 +150,7 @@ struct SingleSublayer {
   bool operator==(const SingleSublayer&) const = default;
 };
 
-/// A row of placements.def, or one that was added. Norms of kind LayerNorm stand for the norm that the
-/// model uses.
+/// A row of placements.def, or one that was added. Norms of kind LayerNorm stand for the norm that the model uses.
 struct PlacementRow {
   using Number = double (*)(const StackContext& context, int layer);  ///< layer from 1
 

@@ -45,8 +45,8 @@ struct OpRules {
   double (*flop)(const ProgramData&, const Instruction&) = nullptr;
   /// How often an op that ends a step reads or writes an array of the parameters' size.
   double passes = 0;
-  double matrix_room =
-      0;  ///< of such an op: its workspace, in arrays as large as all matrices between hidden states
+  /// Of such an op: its workspace, in arrays as large as all matrices between hidden states.
+  double matrix_room = 0;
   AttentionScores (*scores)(const Node&) = nullptr;  ///< of an attention
   bool gathers = false;                              ///< reads only as much of an input as its output has
   /// Says what of a node is too large for a device's counters, 32 bits for numbers and 16 for heads; null: its tensors

@@ -58,8 +58,7 @@ std::vector<Instruction> update_instructions(const SealOptions& options, std::sp
 std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions,
                                       ValueId loss = kNone);
 
-/// Names and numbers the stats block: loss, clip, norms of each parameter, probes. It fills
-/// Instruction::stat.
+/// Names and numbers the stats block: loss, clip, norms of each parameter, probes. It fills Instruction::stat.
 void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program);
 
 /// Gives offsets to batch inputs, activations and gradients: every tensor has its own 64-byte lines,

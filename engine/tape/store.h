@@ -36,15 +36,13 @@ class Store {
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  /// Idempotent for an equal shape; it throws when the name exists with another. Only before
-  /// materialize().
+  /// Idempotent for an equal shape; it throws when the name exists with another. Only before materialize().
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
   /// Says that a declared parameter is a matrix between hidden states.
   void mark_hidden(std::string_view name);
   /// Says by what a declared parameter's steps are multiplied.
   void scale_steps(std::string_view name, const StepScale& by);
-  /// Allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
-  /// and v.
+  /// Allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m and v.
   void materialize(uint64_t seed);
   /// For weights that are written next and not trained: it has no m and no v, and fills only
   /// the parameters that no training changes.

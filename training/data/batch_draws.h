@@ -15,8 +15,7 @@
 
 namespace normscope {
 
-/// Draws the random numbers of one row of one batch: a Philox stream with counter (draw, row and split,
-/// step, Batch).
+/// Draws the random numbers of one row of one batch: a Philox stream with counter (draw, row and split, step, Batch).
 class BatchDraws {
  public:
   /// Steps beyond 2^32 wrap into the key: they never occur in practice, and still differ.

@@ -75,8 +75,7 @@ size_t mood_of(std::string_view text) {
   return static_cast<size_t>(std::clamp<std::ptrdiff_t>(mood, 0, 4));
 }
 
-/// Draws the class first, then takes the next sentence of that class: rare classes are as frequent as
-/// others.
+/// Draws the class first, then takes the next sentence of that class: rare classes are as frequent as others.
 TsvRow mood_line(Sentences& sentences, BatchDraws& draws) {
   const size_t wanted = draws.below(kMoods.size());
   std::string text;

@@ -1,17 +1,15 @@
 // Tasks of encoders that read bytes: classification and masked symbols.
 //
-// Sentence classification: from a labelled file, with a line label<TAB>text for each
-// sentence, or from a made-up set.
+// Sentence classification: from a labelled file, with a line label<TAB>text for each sentence, or from a made-up set.
 //
 // Made-up sets consist of sentences of the built-in phrase grammar of at most 62 letters, which the corpus of the
 // same seed does not have: 5,000 to learn and 1,000 to validate. "word-order" has two classes: right, or swapped,
 // where two neighbouring words, drawn at random, have changed places and marks have not. "mood" has five classes of
 // equal size: a sentence has from two fewer to two more adjectives of praise than of blame.
 //
-// A row is FIRST and the text's bytes, cut at T. The class is predicted at the first
-// position only, from the state of FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical order.
-// Training lines are drawn at random; validation lines come in the order of the file. Texts shorter than T are
-// padded, and no position attends to padding.
+// A row is FIRST and the text's bytes, cut at T. The class is predicted at the first position only, from the state of
+// FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical order. Training lines are drawn at random;
+// validation lines come in the order of the file. Texts shorter than T are padded, and no position attends to padding.
 #pragma once
 
 #include <functional>

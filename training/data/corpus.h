@@ -83,8 +83,7 @@ class Grammar {
   std::array<double, 128> frequencies_{};
 };
 
-/// Has 29 letters (a-z, space, comma, full stop), 102 words, and prepositional phrases nested at most
-/// two deep.
+/// Has 29 letters (a-z, space, comma, full stop), 102 words, and prepositional phrases nested at most two deep.
 const Grammar& corpus_grammar();
 
 /// The first `length` letters of the endless text of `seed`.

@@ -31,8 +31,7 @@ class Vocabulary {
  public:
   static constexpr int32_t kMaxSymbols = 4096;  // more than this and the embedding outweighs the model
 
-  /// Throws Error on invalid UTF-8 (with the byte offset) and on more than kMaxSymbols distinct code
-  /// points.
+  /// Throws Error on invalid UTF-8 (with the byte offset) and on more than kMaxSymbols distinct code points.
   static Vocabulary from_text(std::string_view text);
 
   int32_t size() const { return static_cast<int32_t>(symbols_.size()); }

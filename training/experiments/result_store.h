@@ -1,7 +1,6 @@
-// Keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
-// is trained once, whoever asks for it: the lessons' checks, a comparison, a study. Each result is a file, a JSON
-// object with format, key, measurement and result. The state of a run that may be asked for more is beside it as a
-// checkpoint.
+// Keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run is trained
+// once, whoever asks for it: the lessons' checks, a comparison, a study. Each result is a file, a JSON object with
+// format, key, measurement and result. The state of a run that may be asked for more is beside it as a checkpoint.
 //
 // Promises: any number of threads, programs and machines may share a folder, as files are replaced whole. A file that
 // cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained again.
@@ -41,8 +40,7 @@ struct StudyRun {
 
 /// All that decides the run's bits, a line each: specification and edits (RunIdentity::key), hash of the data,
 /// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
-/// read (spec/spec.h) has its default there, and so has the name of a file of sentence pairs, whose hash
-/// counts.
+/// read (spec/spec.h) has its default there, and so has the name of a file of sentence pairs, whose hash counts.
 std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start = {});
 
 inline constexpr uint64_t kCacheBudget = uint64_t{2} << 30;  ///< bytes of results in the user's cache
@@ -102,9 +100,8 @@ class ResultStore {
   std::shared_ptr<SharedState> shared_;
 };
 
-// Three things decide a run's bits beside its specification: the version of the engine's numbers, the backend
-// and the instruction set. They are part of the key of every stored result, so that none outlives the arithmetic that
-// made it.
+// Three things decide a run's bits beside its specification: the version of the engine's numbers, the backend and the
+// instruction set. They are part of the key of every stored result, so that none outlives the arithmetic that made it.
 
 /// Raised with every change to the engine that changes a bit of what training computes.
 /// tests/training/experiments/test_numbers.cpp holds checksums of what some runs compute with each instruction set, and
@@ -117,9 +114,8 @@ std::vector<RunSpec> checksum_runs();
 /// The checksum of losses, weights and optimizer state after `steps` steps, bit for bit.
 uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend);
 
-/// "numbers 1 CPU avx3 5f0c1a2b3c4d5e6f". The last word is a checksum of three steps of each of these
-/// runs on this very machine, made once a process: a compiler or processor that computes them otherwise has another
-/// key.
+/// "numbers 1 CPU avx3 5f0c1a2b3c4d5e6f". The last word is a checksum of three steps of each of these runs on this very
+/// machine, made once a process: a compiler or processor that computes them otherwise has another key.
 std::string numbers_of(Backend& backend);
 
 }  // namespace normscope::experiments

@@ -101,11 +101,10 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
 /// Does the job at a place; it is made on the thread that calls it.
 using WorkOn = std::function<void(size_t)>;
 
-/// Does each job below `count` once, in order, on `threads` new threads (no more than there are jobs),
-/// each of which calls `make`. Meanwhile the calling thread calls `tick` about ten times a second. Setting `stop`
-/// ends the work once the current jobs are done. The first exception of a job sets `stop`, and `work_off` throws it
-/// when all threads have ended (exception_for_others(what) of core/boundary.h). An exception of `tick` ends the work
-/// in the same way.
+/// Does each job below `count` once, in order, on `threads` new threads (no more than there are jobs), each of which
+/// calls `make`. Meanwhile the calling thread calls `tick` about ten times a second. Setting `stop` ends the work once
+/// the current jobs are done. The first exception of a job sets `stop`, and `work_off` throws it when all threads have
+/// ended (exception_for_others(what) of core/boundary.h). An exception of `tick` ends the work in the same way.
 void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
               const std::function<WorkOn()>& make, const std::function<void()>& tick);
 

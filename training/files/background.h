@@ -56,9 +56,8 @@ class NewestJob {
     wake_.notify_one();
   }
 
-  /// Asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that
-  /// case, and where there is no job, `end(state, waiting)` makes the state that is shown; `waiting` is that job or
-  /// nullptr.
+  /// Asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that case, and
+  /// where there is no job, `end(state, waiting)` makes the state that is shown; `waiting` is that job or nullptr.
   template <typename End>
   void stop(End&& end) {
     const std::lock_guard lock(mutex_);
@@ -120,8 +119,7 @@ class NewestJob {
   std::jthread thread_;
 };
 
-// Puts one request at a time to another thread; only the newest request counts, and an older answer is
-// dropped.
+// Puts one request at a time to another thread; only the newest request counts, and an older answer is dropped.
 template <typename Answer>
 class Background {
  public:

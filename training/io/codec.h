@@ -239,8 +239,7 @@ class Reader {
   size_t next_ = 0;
 };
 
-/// Keeps a struct as an object. `fields` is its io(), or a function that does the same and knows more than
-/// the struct.
+/// Keeps a struct as an object. `fields` is its io(), or a function that does the same and knows more than the struct.
 template <class Fields>
 struct Object {
   Fields fields{};

@@ -89,8 +89,7 @@ std::optional<std::string> read_input_file_if_there(const std::string& path, con
 /// "a folder", "a pipe": what is no regular file.
 const char* kind_of_file(uint32_t mode);
 
-/// Lists the paths in a folder, sorted; at most `most`, and none where it cannot be read (`error` then
-/// says why).
+/// Lists the paths in a folder, sorted; at most `most`, and none where it cannot be read (`error` then says why).
 std::vector<std::string> files_in(const std::string& folder, size_t most, std::string& error);
 
 /// Gives an unreadable file another name beside its own, PATH.bad or PATH.bad-N, which is not taken. Returns

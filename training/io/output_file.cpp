@@ -28,8 +28,7 @@ constexpr size_t kDigits = 32;
 constexpr std::time_t kStale = 60;  // seconds; between the making of a file and its lock another process may
                                     // look
 
-// Makes the rename itself survive a power cut. Not every file system can; then nothing can be done about
-// it.
+// Makes the rename itself survive a power cut. Not every file system can; then nothing can be done about it.
 void flush_folder(const fs::path& folder) {
   const fs::path named = folder.empty() ? fs::path(".") : folder;
   const int descriptor = open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

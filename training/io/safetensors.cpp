@@ -97,8 +97,7 @@ constexpr TensorType type_of() {
   return TensorType::U8;
 }
 
-// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is not a float
-// rounds.)
+// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is not a float rounds.)
 template <typename From, typename To>
 bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
   to.reserve(bytes.size() / sizeof(From));

@@ -69,8 +69,8 @@ struct F16 {
       const float size = static_cast<float>(fraction) * 0x1p-24f;
       return sign ? -size : size;
     }
-    const uint32_t wide =
-        exponent == 0x1f ? 0xffu : exponent + 112;  // infinities and NaN; else the bias grows from 15 to 127
+    // Infinities and NaN; else the bias grows from 15 to 127.
+    const uint32_t wide = exponent == 0x1f ? 0xffu : exponent + 112;
     return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
   }
 };
@@ -130,8 +130,7 @@ class SafetensorsFile {
   std::span<const uint8_t> data_;
 };
 
-// Collects references to tensors, then writes them. It copies nothing: the data must live until
-// write().
+// Collects references to tensors, then writes them. It copies nothing: the data must live until write().
 class SafetensorsWriter {
  public:
   void set_metadata(const std::string& key, const std::string& value) { metadata_[key] = value; }

@@ -77,9 +77,8 @@ inline void replace_each(std::string& text, std::string_view from, std::string_v
 /// The width of a UTF-8 text without wide characters.
 size_t terminal_columns(std::string_view text);
 
-/// Writes a line for each row, its cells two blanks apart. `alignment` has a letter for each column, as
-/// in LaTeX: l or r. A row of one cell is a heading, which widens no column. No row has more cells than `alignment`
-/// letters.
+/// Writes a line for each row, its cells two blanks apart. `alignment` has a letter for each column, as in LaTeX: l or
+/// r. A row of one cell is a heading, which widens no column. No row has more cells than `alignment` letters.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
 
 /// Writes a text as a field of CSV, in quotes where necessary.
@@ -97,8 +96,7 @@ std::string fixed(double value, int digits = 3);
 /// letters; empty where there are no names.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 
-/// The same, but empty where more than a third of the word would have to change: such a guess only
-/// confuses.
+/// The same, but empty where more than a third of the word would have to change: such a guess only confuses.
 std::string_view likely(std::string_view word, std::span<const std::string_view> names);
 
 /// Says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no

@@ -19,8 +19,7 @@ constexpr size_t kLongestMessage = 300;
   throw Error("{}:{}: {}", name, line, on_one_line(what, kLongestMessage));
 }
 
-/// The end of a string that begins at `at` with a quote: of one line, or of several after three
-/// quotes.
+/// The end of a string that begins at `at` with a quote: of one line, or of several after three quotes.
 size_t end_of_string(std::string_view text, size_t at, size_t& line) {
   const char quote = text[at];
   const std::string three(3, quote);

@@ -60,8 +60,7 @@ std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) 
   return numbers;
 }
 
-/// How many eigenvalues of the symmetric matrix with a diagonal of zeros and `beside` next to it are
-/// below x.
+/// How many eigenvalues of the symmetric matrix with a diagonal of zeros and `beside` next to it are below x.
 size_t count_below(double x, std::span<const double> beside) {
   constexpr double kLeast = std::numeric_limits<double>::min();
   // A pivot of zero is taken for one just below, by whoever counts it and by whoever divides by it.

@@ -120,8 +120,7 @@ class LiveMeasurements {
   const std::vector<StatInfo>& layout() const { return layout_; }
   /// Fills one number for each entry of the layout from the last replay. It allocates nothing.
   void measure(std::span<double> out);
-  /// The largest |sum of components - state| of the last measure(), over its standard deviation (the
-  /// identity of A.5).
+  /// The largest |sum of components - state| of the last measure(), over its standard deviation (the identity of A.5).
   double residual() const { return residual_; }
   /// Every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
   /// shares by token as "NAME.token_share" takes them, (J, token) row-major, J = 0..I.

@@ -105,9 +105,8 @@ inline constexpr std::string_view kVerdictWords[] = {"not decided", "learns",   
                                                      "diverges",    "not finite", "failed"};
 inline std::string_view word_of(Verdict::Kind kind) { return kVerdictWords[static_cast<size_t>(kind)]; }
 
-/// The verdict after `step`; without one, at the end. A run that was stuck and then left the plateau
-/// learns from that step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays
-/// so.
+/// The verdict after `step`; without one, at the end. A run that was stuck and then left the plateau learns from that
+/// step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays so.
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
 inline Verdict verdict_of(const History& history, int32_t step = std::numeric_limits<int32_t>::max()) {

@@ -72,11 +72,10 @@ struct Curvature {
   double curvature = std::numeric_limits<double>::quiet_NaN();  ///< 2 over the critical rate
 };
 
-/// On the batch of the next step, with g the gradient and H the Hessian of its loss:
-/// along the update, d at a rate of one, the curvature of the preconditioned Hessian, dᵀHd / |g·d|;
-/// along the gradient, as plain SGD goes, ĝᵀHĝ with ĝ = g / |g|, which is below the largest eigenvalue of H.
-/// Both are exact where the loss is quadratic. QK-clip and unit vectors count as part of an update; along the gradient
-/// there is no clip, decay or momentum.
+/// On the batch of the next step, with g the gradient and H the Hessian of its loss: along the update, d at a rate of
+/// one, the curvature of the preconditioned Hessian, dᵀHd / |g·d|; along the gradient, as plain SGD goes, ĝᵀHĝ with ĝ =
+/// g / |g|, which is below the largest eigenvalue of H. Both are exact where the loss is quadratic. QK-clip and unit
+/// vectors count as part of an update; along the gradient there is no clip, decay or momentum.
 struct NextCurvature {
   Curvature update, gradient;
 };

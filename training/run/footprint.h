@@ -35,9 +35,8 @@ Footprint footprint_of(const ModelConfig& model, const BatchShape& shape, Backen
 /// The same for a run. The critical rate's memory is that on `backend`: programs on a device share no memory.
 Footprint footprint_of(const RunSpec& spec, const Task& task, Backend& backend);
 
-/// The most that a step on a copy takes: Run::play_next() with its two stores and each tensor in a
-/// place of its own, and beside it one more program of the step with a store (the copied run, or the one that is
-/// timed).
+/// The most that a step on a copy takes: Run::play_next() with its two stores and each tensor in a place of its own,
+/// and beside it one more program of the step with a store (the copied run, or the one that is timed).
 size_t played_bytes(const RunSpec& spec, const Task& task, Backend& backend);
 
 std::string footprint_table(const Footprint& need);

@@ -64,17 +64,15 @@ class Run {
   /// Changes a live field from the next step on, as an event of the run; a second change before that step
   /// replaces the first, and a change back undoes it. Throws Error for a structural field.
   void edit(const std::string& key, const std::string& value);
-  /// Adds edits that apply at their steps; structural ones rebuild the network in place, as fork()
-  /// does.
+  /// Adds edits that apply at their steps; structural ones rebuild the network in place, as fork() does.
   void schedule_edits(std::vector<Edit> edits);
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
   void set_name(const std::string& name);  ///< likewise
 
-  /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence
-  /// (measured_row), at the weights that each step begins with. They join the history and change no bit of the run.
-  /// Off, the history has NaN in their place and for the critical rate (train.critical_every), which is NaN at
-  /// the steps between its measurements too. With `every` above 1 the numbers of a step are repeated until the next is
-  /// measured.
+  /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence (measured_row), at
+  /// the weights that each step begins with. They join the history and change no bit of the run. Off, the history has
+  /// NaN in their place and for the critical rate (train.critical_every), which is NaN at the steps between its
+  /// measurements too. With `every` above 1 the numbers of a step are repeated until the next is measured.
   void measure_live(bool on, int32_t every = 1);
   /// Says once what the run leaves out from now on, and why ("the critical rate is left out: [memory]
   /// ..."); empty: nothing. The critical rate needs memory of its own; the run tries it again when it was switched
@@ -89,8 +87,7 @@ class Run {
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
   double mean_loss(int32_t window) const;  ///< mean of the last `window` losses, those before a fork included
-  /// The loss that a model that knows only symbol frequencies would show, in nats with label
-  /// smoothing.
+  /// The loss that a model that knows only symbol frequencies would show, in nats with label smoothing.
   double plateau_level() const;
   /// Means of each sub-layer's skip scale and branch scale (learned or constant), in order.
   std::vector<float> skip_scales() const;

@@ -32,8 +32,7 @@ std::vector<std::string_view> names_of(const Kind (&kinds)[N]) {
   for (const Kind kind : kinds) names.push_back(to_string(kind));
   return names;
 }
-/// Finds the kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected
-/// constant, ...".
+/// Finds the kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected constant, ...".
 template <typename Kind, size_t N>
 Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_view name) {
   for (const Kind kind : kinds)
@@ -41,8 +40,7 @@ Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_vie
   fail(place, "'{}' is unknown: expected {}", name, one_of(names_of(kinds)));
 }
 
-/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0
-/// to 100000".
+/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0 to 100000".
 void check_value(const Field& field, std::string_view text);
 
 struct NamedSettings {

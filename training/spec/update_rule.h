@@ -50,8 +50,7 @@ struct UpdateRule {
 const UpdateRule& rule_of(Optimizer optimizer);
 /// The op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
-/// Whether a step is divided by the root of a mean of squared gradients, Adam's v, be it only of some
-/// parameters.
+/// Whether a step is divided by the root of a mean of squared gradients, Adam's v, be it only of some parameters.
 bool keeps_second_moment(Optimizer optimizer);
 /// Throws Error where a model's transfer has no rule for an optimizer: the rules of Transfer are for updates
 /// whose size the gradient's does not change.

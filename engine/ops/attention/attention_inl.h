@@ -399,8 +399,7 @@ struct Band {
   bool hides(int64_t i, int64_t end) const { return kind == ColumnsUpToRow && end <= shift + i + 1 - window; }
 };
 
-/// The band of a product of a causal head, in a block of queries from q0 on; any other head sees
-/// everything.
+/// The band of a product of a causal head, in a block of queries from q0 on; any other head sees everything.
 inline Band band_of(const Head& x, Band::Kind causal, int64_t q0) {
   if (!x.causal) return {};
   const int64_t last = q0 + x.before;  // that the block's first query sees

@@ -3,10 +3,9 @@
 //   s    =  q k^T                                  // or cap tanh(q k^T / cap), or with slope (s - t) added
 //   p    =  softmax(scale s)                       // over the visible keys
 //   out  =  (p * kept) v
-// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
-// memory of the probabilities themselves), which are written once: backward reads them and a user can look at
-// them. Backward takes two launches without atomics: a tile of queries gives ds and dq, and a tile of keys gives dk
-// and dv.
+// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the memory
+// of the probabilities themselves), which are written once: backward reads them and a user can look at them. Backward
+// takes two launches without atomics: a tile of queries gives ds and dq, and a tile of keys gives dk and dv.
 //   dp   =  kept * (dout v^T)
 //   ds   =  scale p * (dp - dout . out)            // dout . out is the same as the sum over keys of p * dp
 //   dq   =  ds k

@@ -252,8 +252,7 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   }
 }
 
-/// The forward pass of a kind: the centred ones without gain, factor and curve differ in the backward
-/// pass only.
+/// The forward pass of a kind: the centred ones without gain, factor and curve differ in the backward pass only.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
   constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor || !is_centred(kKind);

@@ -87,8 +87,7 @@ inline float clip_factor_of(const Call& call) {
   return call.clip_factor ? static_cast<float>(*call.clip_factor) : 1.0f;
 }
 
-/// Moves weights (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al.
-/// 2020):
+/// Moves weights (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al. 2020):
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  b1 m + (1 - b1) g
 ///   v  =  b2 v + (1 - b2) g^2
