@@ -155,8 +155,14 @@ class Plotted {
                           : over_time_plots(view_, data_, options_,
                                             metric())[static_cast<size_t>(view::find_run(view_, letter[0]))];
     std::string text = plot.id + "\n" + plot::to_text(plot);
-    for (const plot::Series& series : plot.series)
+    for (const plot::Series& series : plot.series) {
+      if (series.y.size() <= 12) {  // a curve over depth: every point of it
+        text += series.id + ":";
+        for (const float y : series.y.values) text += fmt::format(" {:.5g}", y);
+        text += "\n";
+      }
       if (series.alpha != 1) text += fmt::format("{}: {:g} of its ink\n", series.id, series.alpha);
+    }
     for (const plot::Band& band : plot.bands)
       text += fmt::format("band up to {:.4g}\n", *std::ranges::max_element(band.hi.values));
     for (const plot::Handle& handle : plot.handles)
