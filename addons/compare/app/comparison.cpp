@@ -578,7 +578,7 @@ std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const 
 std::optional<Recording> LiveRuns::take(const LabView& view, char letter, bool clock) {
   const RunView* run = run_of(view, letter);
   if (!run) return {};
-  const RunSpec& spec = *run->spec;  // what trains now, after its edits
+  const RunSpec& spec = *run->spec;  // as it trains now, after its edits
   Recording result;
   result.name = run->name;
   result.maker = "normscope";

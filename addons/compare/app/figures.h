@@ -36,9 +36,11 @@ double difference_scale(double nats);
 plot::PlotSpec loss_plot(const Comparison&);
 /// Scaled by difference_scale() for the eye, otherwise in nats.
 plot::PlotSpec difference_plot(const Comparison&, bool scaled = true);
-/// Needs a run with a map: steps across, layers up, the colour log10 of the ratio, +-4; a mark at the first place.
+/// For a run that has gradient norms by layer: steps across, layers up, the colour log10 of the ratio to the baseline,
+/// from -4 to 4, and a mark where the run first parts from it.
 plot::PlotSpec ratio_plot(const Comparison&, size_t run);
-/// Shows each seed's difference at the end over the band of the baseline's seeds, a row per run as in the table.
+/// Each seed's difference at the end, over a band that shows the range of the baseline's seeds; a row per run, as in
+/// the table.
 plot::PlotSpec end_plot(const Comparison&);
 
 struct Figure {

@@ -20,10 +20,11 @@ constexpr float kDetails = 268, kLeastMap = 210, kState = 16;
 
 constexpr float kLine = 21, kRow = 30;
 constexpr float kMostLines = 3;
-constexpr float kWideHead = 1150, kChoice = 112;  ///< what the map shows is chosen from a row or from a list
-constexpr float kMostLoss = 12;                   ///< nats: as dark as a token gets
+constexpr float kWideHead = 1150,
+                kChoice = 112;   ///< from this width on a row of choices, otherwise a list of this width
+constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
 
-/// The places of the tokens in lines of that width, from (0, 0).
+/// A box for each token, in lines as wide as the room, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
   std::vector<Rect> boxes;
   float x = 0, y = 0;
@@ -94,7 +95,7 @@ std::vector<Column> columns_of(const GridInput& given) {
 
 constexpr const char* kMenu = "inside/save";
 
-/// What normscope inspect says of the same model and text.
+/// The answer of normscope inspect for the same model and text.
 Inspection inspected_of(const RunView& run, const RunInside& inside) {
   Inspection all{.name = run.name,
                  .decoder = run.spec->model.architecture == Architecture::Decoder,

@@ -119,8 +119,8 @@ constinit const ResidualRow gated_norms_residual{
       return any_has_word(stack, ResidualForm::gated_norms) ? 8 * sublayers : 0;
     }};
 
-// Gated attention (Qiu et al. 2025, arXiv 2505.06708, the authors' code, elementwise): what the heads put out is
-// multiplied by the sigmoid of a matrix times what the attention reads, before W_O. The gate's matrix starts as W_Q does,
+// Gated attention (Qiu et al. 2025, arXiv 2505.06708, the authors' code, elementwise): the output of the heads is
+// multiplied by the sigmoid of a matrix times the attention's input, before W_O. The gate's matrix starts as W_Q does,
 // whose rows it shares in that code, and has no bias.
 
 constinit const PartRow gated_heads_part{.record = record_gated_heads, .cost = cost_of_gated_heads};

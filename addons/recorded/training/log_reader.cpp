@@ -100,7 +100,7 @@ void take(double& to, double from) {
   if (!std::isnan(from)) to = from;
 }
 
-// What follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
+// The value behind a name of the outermost object. Only brackets and quotes are read: a line of a log may be
 // longer than the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   int depth = 0;

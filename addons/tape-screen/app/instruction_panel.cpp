@@ -179,7 +179,7 @@ std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
   return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
 }
 
-constexpr double kLeastError = 1e-16;  // what stands on a logarithmic axis for no error at all
+constexpr double kLeastError = 1e-16;  // stands for no error at all on a logarithmic axis
 
 std::optional<size_t> best_of(const NumericCheck& check) {
   const Difference* best = check.best_central();
