@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "addons.h"
+#include "catch.hpp"
 
 namespace normscope::test {
 

@@ -3,6 +3,7 @@
 
 #include "app/ui/numbers.h"
 #include "app/ui/paint.h"
+#include "app/ui/widgets.h"
 #include "training/io/codec.h"
 
 namespace normscope::inside {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "catch.hpp"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/model_config.h"

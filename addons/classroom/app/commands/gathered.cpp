@@ -2,6 +2,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
+#include "training/io/text.h"
 
 namespace normscope::lessons {
 namespace {
