@@ -67,7 +67,7 @@ std::string key_of(const std::string& key) {
   return !key.empty() && std::ranges::all_of(key, is_bare) ? key : toml_string(key);
 }
 
-std::string value_of(const Json& value) {
+std::string value_of(const nlohmann::json& value) {
   if (value.is_string()) return toml_string(value.get<std::string>());
   if (!value.is_structured()) return value.dump();
   std::string out;
@@ -134,7 +134,7 @@ Message what_it_is(const toml::node& node) {
   }
 }
 
-using Json = nlohmann::json;
+using nlohmann::json = nlohmann::json;
 
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
@@ -148,21 +148,21 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
-std::string toml_lines(const Json& table) {
+std::string toml_lines(const nlohmann::json& table) {
   std::string lines;
   for (const auto& [key, value] : table.items())
     if (!value.is_null()) lines += fmt::format("{} = {}\n", key_of(key), value_of(value));
   return lines;
 }
 
-Json json_of(const toml::node& node) {
+nlohmann::json json_of(const toml::node& node) {
   if (const toml::table* table = node.as_table()) {
-    Json object = Json::object();
+    nlohmann::json object = nlohmann::json::object();
     for (const auto& [key, item] : *table) object[std::string(key.str())] = json_of(item);
     return object;
   }
   if (const toml::array* array = node.as_array()) {
-    Json list = Json::array();
+    nlohmann::json list = nlohmann::json::array();
     for (const toml::node& item : *array) list.push_back(json_of(item));
     return list;
   }

@@ -21,8 +21,8 @@ TEST_CASE("no entry of CTest is skipped by a text that it prints") {
     std::ostringstream text;
     text << std::ifstream(std::string(NORMSCOPE_SOURCE_DIR) + file).rdbuf();
     INFO(file);
-    CHECK(test::contains(text.str(), "add_"));
-    CHECK_FALSE(test::contains(text.str(), "SKIP_REGULAR_EXPRESSION"));
+    CHECK(contains(text.str(), "add_"));
+    CHECK_FALSE(contains(text.str(), "SKIP_REGULAR_EXPRESSION"));
     CHECK((text.str().find("SKIP_RETURN_CODE") == std::string::npos ||
            text.str().find("SKIP_RETURN_CODE ${NORMSCOPE_SKIPPED}") != std::string::npos));
   }
