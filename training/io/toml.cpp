@@ -13,6 +13,8 @@
 namespace normscope {
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr size_t kLongestMessage = 300;
 
 [[noreturn]] void refuse(const std::string& name, size_t line, const Message& what) {
@@ -67,7 +69,7 @@ std::string key_of(const std::string& key) {
   return !key.empty() && std::ranges::all_of(key, is_bare) ? key : toml_string(key);
 }
 
-std::string value_of(const nlohmann::json& value) {
+std::string value_of(const Json& value) {
   if (value.is_string()) return toml_string(value.get<std::string>());
   if (!value.is_structured()) return value.dump();
   std::string out;
@@ -134,8 +136,6 @@ Message what_it_is(const toml::node& node) {
   }
 }
 
-using nlohmann::json = nlohmann::json;
-
 std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -148,21 +148,21 @@ std::string toml_string(std::string_view text) {
   return out + '"';
 }
 
-std::string toml_lines(const nlohmann::json& table) {
+std::string toml_lines(const Json& table) {
   std::string lines;
   for (const auto& [key, value] : table.items())
     if (!value.is_null()) lines += fmt::format("{} = {}\n", key_of(key), value_of(value));
   return lines;
 }
 
-nlohmann::json json_of(const toml::node& node) {
+Json json_of(const toml::node& node) {
   if (const toml::table* table = node.as_table()) {
-    nlohmann::json object = nlohmann::json::object();
+    Json object = Json::object();
     for (const auto& [key, item] : *table) object[std::string(key.str())] = json_of(item);
     return object;
   }
   if (const toml::array* array = node.as_array()) {
-    nlohmann::json list = nlohmann::json::array();
+    Json list = Json::array();
     for (const toml::node& item : *array) list.push_back(json_of(item));
     return list;
   }
