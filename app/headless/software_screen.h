@@ -20,7 +20,7 @@ namespace normscope::headless {
 class Damage {
  public:
   /// The tiles that changed: all of them after a change of size, of the background, or of a texture's
-  /// pixels. It must be called once per frame, before textures are served (frame.h).
+  /// pixels. It must be called once per frame, before textures are served (ui_driver.h).
   const Tiles& of(const ImDrawData&, uint32_t background);
 
  private:

@@ -10,6 +10,7 @@
 
 #ifdef __linux__
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 #ifdef _WIN32
 #include "platforms/windows/posix/system.h"
@@ -82,8 +83,9 @@ Block allocate_block(size_t floats) {
 
 void drop_pages([[maybe_unused]] float* from, [[maybe_unused]] size_t floats) {
 #ifdef __linux__
-  const size_t begin = rounded(reinterpret_cast<uintptr_t>(from), kPage);
-  const size_t end = reinterpret_cast<uintptr_t>(from + floats) / kPage * kPage;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));  // 64 KB on some ARM processors
+  const size_t begin = rounded(reinterpret_cast<uintptr_t>(from), page);
+  const size_t end = reinterpret_cast<uintptr_t>(from + floats) / page * page;
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 #endif
 }

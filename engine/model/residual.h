@@ -69,7 +69,7 @@ struct ResidualRow {
   /// A factor of the output of such sub-layers, as formulas write it: its value is the number NAME.WORD.
   std::string_view factor = {};
   bool unit_vectors = false;  ///< the vectors of such a sub-layer's matrices keep their lengths
-  /// Null where the stack has nothing of the form.
+  /// Null where the stack has nothing of the form; no function: the word has no form.
   std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
   void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
   std::optional<StreamLayout> (*layout)(const StackWiring&) = nullptr;  ///< nothing where there is one stream

@@ -23,7 +23,7 @@
 namespace normscope::web {
 namespace {
 
-constexpr int kDone = 0, kNoDisplay = 4, kBroken = 5;  // as app/cli/exit_code.h has them
+constexpr int kDone = 0, kNoDisplay = 4, kBroken = 5;  // as app/cli/terminal.h has them
 
 void complain(const std::string& line) { fmt::print(stderr, "normscope: {}\n", line); }
 

@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr DWORD kInterrupted = 130;  // app/cli/exit_code.h
+constexpr DWORD kInterrupted = 130;  // app/cli/terminal.h
 constexpr size_t kLongestWords = 2000;
 
 std::wstring own_path() {

@@ -345,6 +345,7 @@ void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings
   for (size_t one : alike) names[one].insert(std::min(names[one].find(", "), names[one].size()), told[one]);
 }
 
+/// The value as a file keeps it: "custom" for a placement that was added.
 std::string portable_value(const RunSpec& spec, std::string_view key) {
   std::string value = get_field(spec, key);
   if (!names_placement(key)) return value;

@@ -102,7 +102,6 @@ std::vector<std::string> wiring_keys(const RunSpec& spec);
 /// of placements.def describes the wiring. Set in this order on any RunSpec, they give the same spec, on a machine that
 /// has other placements of its own too.
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
-/// The value as a file keeps it: "custom" for a placement that was added.
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// Lists the edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);

@@ -1,5 +1,3 @@
-
-
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
 
@@ -9,7 +7,6 @@ namespace {
 /// Bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
-/// Takes the mean of the points at most kSmooth / 2 steps away.
 /// The mean of the points from `low` to `high` of the shared axis; NaN where there are none.
 double mean_between(const Track& track, double low, double high) {
   double sum = 0;
@@ -22,6 +19,7 @@ double mean_between(const Track& track, double low, double high) {
   return count ? sum / count : kUnknown;
 }
 
+/// Takes the mean of the points at most kSmooth / 2 steps away.
 Track smoothed(const Track& track) {
   Track result = track;
   size_t first = 0, end = 0;

@@ -1,5 +1,3 @@
-
-
 #include "addons/inside/app/inside_screen.h"
 #include "app/ui/widgets.h"
 

@@ -127,7 +127,6 @@ class InsideScreen : public AppScreen {
   void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
   void draw_save_menu(ui::Ui& ui, const ui::Rect& place);
   void save(const std::string& ending);
-  // detail_panels.cpp
   void draw_details(ui::Ui& ui, ui::Rect rest, const Side& side);
 
   std::string text_;

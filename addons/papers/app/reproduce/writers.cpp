@@ -1,5 +1,3 @@
-
-
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"
