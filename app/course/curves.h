@@ -52,7 +52,7 @@ bool is_trained(const Curve& curve);
 bool asks_critical_rate(const Curve& curve);
 /// Whether the curve grows while its run trains; see partial_curve().
 bool grows(const Curve& curve);
-/// Whether the curve has every layer at several steps: what a walk draws (pictures/walk.h).
+/// Whether the curve has every layer at several steps: what a walk draws (pictures/pictures.h).
 inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile && curve.to > curve.from; }
 
 /// Turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of`
