@@ -125,7 +125,7 @@ void add_evaluate(CLI::App& app, Command& command) {
   const auto [sub, options] = add_command(
       app, command, "evaluate",
       "Measure a saved run on its validation data: loss, bits per character, any memory", evaluate);
-  sub.add_option("run", options.file, "a saved run")->type_name("FILE")->required();
+  add_value(sub, "run", options.file, "FILE", "a saved run")->required();
   sub.add_option(
          "--memory", options.memory,
          "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
@@ -133,10 +133,8 @@ void add_evaluate(CLI::App& app, Command& command) {
       ->transform(whole(0, kMostMemory))
       ->type_name("N")
       ->default_str("as the run has it");
-  sub.add_option("--batches", options.batches, "only the first so many batches")
-      ->transform(whole(1, 1'000'000))
-      ->type_name("N")
-      ->default_str("all");
+  add_value(sub, "--batches", options.batches, "N", "only the first so many batches", whole(1, 1'000'000),
+            "all");
   sub.add_flag("--json", options.json, "one JSON object instead of a table");
   add_threads(sub, options.threads);
 }

@@ -296,7 +296,7 @@ void add_lesson(CLI::App& app, Command& command) {
   group.require_subcommand(1);
   const auto add = [&](const char* name, const char* help) -> CLI::App& {
     CLI::App& sub = *group.add_subcommand(name, help);
-    sub.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
+    add_value(sub, "--lessons", options->folder, "DIR", "another folder of lessons");
     sub.callback([options, &command, name] {
       options->command = name;
       command = [options] { return lesson(*options); };
@@ -305,10 +305,10 @@ void add_lesson(CLI::App& app, Command& command) {
   };
   add_language(add("list", "Number, name, title and claim of every lesson"), options->language);
   CLI::App& one_lesson = add("show", "One lesson: claim, sources, runs, checks and measured numbers");
-  one_lesson.add_option("lesson", options->id, "its name or number")->type_name("LESSON")->required();
+  add_value(one_lesson, "lesson", options->id, "LESSON", "its name or number")->required();
   add_language(one_lesson, options->language);
   CLI::App& check = add("check", "Measure the claims; 1 when one does not hold");
-  CLI::Option* one = check.add_option("lesson", options->id, "its name or number")->type_name("LESSON");
+  CLI::Option* one = add_value(check, "lesson", options->id, "LESSON", "its name or number");
   check.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(one);
   check.add_flag("--full", options->full, "five seeds instead of one");
   check.add_flag("--write", options->write, "with --full: keep the numbers in each lesson's measured.json");
@@ -317,19 +317,17 @@ void add_lesson(CLI::App& app, Command& command) {
              "a page of all of them"});
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   add_language(report, options->language);
-  report.add_option("--out", options->out, "the folder to write")->type_name("DIR");
-  report
-      .add_option("--page,--readme", options->page,
-                  "a page into which the claim table goes, between its markers")
-      ->type_name("FILE");
+  add_value(report, "--out", options->out, "DIR", "the folder to write");
+  add_value(report, "--page,--readme", options->page, "FILE",
+            "a page into which the claim table goes, between its markers");
 #define LESSON_COMMAND(add) add(group, command);
 #include "chosen/lesson_commands.def"
 #undef LESSON_COMMAND
 }
 
 void add_language(CLI::App& app, std::string& language) {
-  app.add_option("--language", language, "of the lessons' texts, as de; what is missing in it stays English")
-      ->type_name("NAME");
+  add_value(app, "--language", language, "NAME",
+            "of the lessons' texts, as de; what is missing in it stays English");
 }
 
 void check_language(const std::string& language, const std::string& folder) {

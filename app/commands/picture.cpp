@@ -378,23 +378,19 @@ Exit screenshot(const ScreenshotOptions& options) {
 void add_screenshot(CLI::App& app, Command& command) {
   const auto options = std::make_shared<ScreenshotOptions>();
   CLI::App& sub = *app.add_subcommand("screenshot", "Draw a screen to a PNG, without display or OpenGL");
-  sub.add_option("--screen", options->screen,
-                 fmt::format("which screen: lesson:NAME:STEP as lesson:warm-up:compare, or {}",
-                             fmt::join(pictured_screens(), ", ")))
-      ->type_name("NAME");
+  add_value(sub, "--screen", options->screen, "NAME",
+            fmt::format("which screen: lesson:NAME:STEP as lesson:warm-up:compare, or {}",
+                        fmt::join(pictured_screens(), ", ")));
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);
-  sub.add_option("--size", options->size, "pixels, as 1600x1000")->type_name("WxH");
+  add_value(sub, "--size", options->size, "WxH", "pixels, as 1600x1000");
   add_language(sub, options->language);
   add_seed(sub, options->seed);
-  CLI::Option* text =
-      sub.add_option("--text", options->text, "a UTF-8 text of your own to learn")->type_name("FILE");
-  sub.add_option("--config", options->config, "the runs of a TOML file instead of the three built in")
-      ->type_name("FILE")
+  CLI::Option* text = add_value(sub, "--text", options->text, "FILE", "a UTF-8 text of your own to learn");
+  add_value(sub, "--config", options->config, "FILE", "the runs of a TOML file instead of the three built in")
       ->excludes(text);
-  sub.add_option("--script", options->script, "hand movements to play first (docs/command-line.md)")
-      ->type_name("FILE");
-  sub.add_option("--out", options->out, "the PNG to write")->type_name("FILE")->required();
+  add_value(sub, "--script", options->script, "FILE", "hand movements to play first (docs/command-line.md)");
+  add_value(sub, "--out", options->out, "FILE", "the PNG to write")->required();
   add_threads(sub, options->threads);
   CLI::Option* const link = add_link(sub, options->link);
   for (const char* name : {"--screen", "--steps", "--config", "--seed"}) link->excludes(sub.get_option(name));

@@ -538,59 +538,44 @@ bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& 
 
 /// Adds the options that name the run: exactly one of them, or data alone.
 void add_sources(CLI::App& sub, TrainOptions& options) {
-  CLI::Option* config =
-      sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
-  CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
-                            ->type_name("PRESET")
-                            ->excludes(config)
-                            ->default_str("with data of one's own, what is usual for them");
+  CLI::Option* config = add_value(sub, "--config", options.config, "FILE", "runs from a TOML file");
+  CLI::Option* preset = add_value(sub, "--preset", options.preset, "PRESET", "a run by name", {},
+                                  "with data of one's own, what is usual for them")
+                            ->excludes(config);
   add_runs(sub, options.runs, options.set, options.edits);
   sub.get_option("--run")->excludes(config, preset);
-  sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
+  add_value(sub, "--text", options.text, "FILE", "a UTF-8 text of your own to learn");
   for (const TaskKind* kind : task_kinds())
     if (!kind->flag_help.empty())
-      sub.add_option(fmt::format("--{}", kind->name), options.files[std::string(kind->name)],
-                     std::string(kind->flag_help))
-          ->type_name("FILE");
-  sub.add_option("--valid", options.valid, "pairs, labelled texts or trees to validate on")
-      ->type_name("FILE");
-  sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
-      ->type_name("FILE");
-  sub.add_option("--tokens", options.tokens,
-                 "tokens of a batch, padding included, instead of train.batch rows")
-      ->transform(whole(2, 10'000'000))
-      ->type_name("N")
-      ->default_str("train.batch rows");
+      add_value(sub, fmt::format("--{}", kind->name), options.files[std::string(kind->name)], "FILE",
+                std::string(kind->flag_help));
+  add_value(sub, "--valid", options.valid, "FILE", "pairs, labelled texts or trees to validate on");
+  add_value(sub, "--init-from", options.init_from, "FILE",
+            "a saved run whose weights are taken over: fine-tuning");
+  add_value(sub, "--tokens", options.tokens, "N",
+            "tokens of a batch, padding included, instead of train.batch rows", whole(2, 10'000'000),
+            "train.batch rows");
 }
 
 void add_course(CLI::App& sub, TrainOptions& options) {
   add_steps(sub, options.steps, "budget of steps");
   add_seed(sub, options.seed);
-  sub.add_option("--validate-every", options.validate_every, "steps between validations")
-      ->transform(whole(1, 10'000'000))
-      ->type_name("N");
-  sub.add_option("--save-every", options.save_every, "save every so many steps too (with --save)")
-      ->transform(whole(1, 10'000'000))
-      ->type_name("N")
-      ->default_str("at the end only");
-  sub.add_option("--keep", options.keep,
-                 "keep the last so many of these states as FILE-STEP, to average them")
-      ->transform(whole(1, 1000))
-      ->type_name("N")
-      ->default_str("none");
-  sub.add_option("--log", options.log,
-                 "one JSON object a line (docs/log-format.md); with --resume it goes on")
-      ->type_name("FILE");
+  add_value(sub, "--validate-every", options.validate_every, "N", "steps between validations",
+            whole(1, 10'000'000));
+  add_value(sub, "--save-every", options.save_every, "N", "save every so many steps too (with --save)",
+            whole(1, 10'000'000), "at the end only");
+  add_value(sub, "--keep", options.keep, "N",
+            "keep the last so many of these states as FILE-STEP, to average them", whole(1, 1000), "none");
+  add_value(sub, "--log", options.log, "FILE",
+            "one JSON object a line (docs/log-format.md); with --resume it goes on");
   for (const LogForm* form : log_forms())
-    sub.add_option(form->flag, options.forms[form], form->help)->type_name("FOLDER");
-  sub.add_option("--save", options.save, "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP")
-      ->type_name("FILE");
+    add_value(sub, form->flag, options.forms[form], "FOLDER", form->help);
+  add_value(sub, "--save", options.save, "FILE", "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP");
 }
 
 /// Excludes presets and data, which a saved run has itself. --text says where a moved text is.
 void add_resume(CLI::App& sub, TrainOptions& options) {
-  CLI::Option* resume =
-      sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");
+  CLI::Option* resume = add_value(sub, "--resume", options.resume, "FILE", "go on from a checkpoint");
   for (const char* name : {"--config", "--preset", "--run", "--valid", "--init-from", "--tokens"})
     resume->excludes(sub.get_option(name));
   for (const auto& [name, path] : options.files) resume->excludes(sub.get_option("--" + name));

@@ -200,8 +200,7 @@ void add_window(CLI::App& app, Command& command) {
   add_look(app, options->theme, options->scale);
   add_language(app, options->language);
   app.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
-  app.add_option("--frame-log", options->frame_log, "what every frame of the window costs, as CSV")
-      ->type_name("FILE");
+  add_value(app, "--frame-log", options->frame_log, "FILE", "what every frame of the window costs, as CSV");
   app.add_flag("--instant", options->instant,
                "small runs, of which every change trains all steps anew within moments");
   app.add_flag("--window", options->window, "fail (4) instead of training without a window");
