@@ -120,7 +120,7 @@ void Arena::release(size_t floats) {
 #ifdef __linux__
   const size_t used = claims_.empty() ? 0 : rounded(*claims_.rbegin() * sizeof(float), kHugePage);
   const size_t was = rounded(floats * sizeof(float), kHugePage);
-  if (was > used) madvise(reinterpret_cast<char*>(base_) + used, was - used, MADV_DONTNEED);
+  if (was > used) drop_pages(base_ + used / sizeof(float), (was - used) / sizeof(float));
 #elif defined(_WIN32)
   const size_t used = claims_.empty() ? 0 : rounded(*claims_.rbegin() * sizeof(float), kPage);
   const size_t was = rounded(floats * sizeof(float), kPage);
