@@ -207,6 +207,10 @@ std::vector<int32_t> tokens_of(const Run& run, const std::string& text) {
 
 }  // namespace
 
+bool has_targets(const Batch& text) {
+  return std::ranges::any_of(text.targets, [](int32_t target) { return target >= 0; });
+}
+
 SmallPicture small_picture(const float* of_head, size_t tokens, size_t most) {
   const size_t block = (tokens + most - 1) / most;
   SmallPicture small{.side = (tokens + block - 1) / block};
@@ -264,7 +268,7 @@ void InsideWork::look() {
   inside_.loss = look.program().loss();
   std::vector<int32_t> symbols;  // that logits are attributed of
   {
-    Logits logits(look.program(), look.values().logits, look.values().loss);
+    Logits logits(look.program());
     inside_.token_loss = logits.losses(text_.targets);
     for (size_t t = 0; t < text_.targets.size(); ++t)
       symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(logits.row(t)));
@@ -276,7 +280,7 @@ void InsideWork::look() {
   attribute_logits(look, store_, model_, std::move(symbols), inside_);
   if (asked_.states) {
     inside_.embedding_state = look.read(look.values().embedding);
-    if (std::ranges::max(text_.targets) >= 0) inside_.logits = look.read(look.values().logits);
+    if (has_targets(text_)) inside_.logits = look.read(look.values().logits);
     for (size_t i = 0; i < inside_.sublayers.size(); ++i)
       inside_.sublayers[i].state = look.read(look.values().sublayers[i].output);
   }
@@ -319,22 +323,20 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   Batch batch = passage_batch(model, text);
   Program program = evaluation_program(store, model, shape_of(batch));
   put(batch, program);
-  const auto logits = std::ranges::find(program.data().values, "logits", &ValueInfo::name);
-  std::vector<float> row(static_cast<size_t>(logits->shape.cols()));
-  const auto id = static_cast<ValueId>(logits - program.data().values.begin());
   for (; written < text.size(); ++written) {
     program.replay({});
-    program.read_part(id, row, (written - 1) * row.size());
-    program.tokens("tokens")[written] = text[written] = place_of_largest(row);
+    program.tokens("tokens")[written] = text[written] = place_of_largest(Logits(program).row(written - 1));
   }
   return text;
 }
 
-Logits::Logits(const Program& program, ValueId logits, ValueId loss)
-    : program_(program), logits_(logits), row_(static_cast<size_t>(info(program, logits).shape.cols())) {
-  const ValueId log_sums = program.data().nodes[static_cast<size_t>(info(program, loss).node)].saved[0];
-  log_sums_.resize(static_cast<size_t>(info(program, log_sums).shape.size()));
-  program.read_part(log_sums, log_sums_);
+Logits::Logits(const Program& program) : program_(program) {
+  const ProgramData& data = program.data();
+  const Node& loss = data.nodes[static_cast<size_t>(info(program, data.loss).node)];
+  logits_ = loss.in[0];
+  row_.resize(static_cast<size_t>(info(program, logits_).shape.cols()));
+  log_sums_.resize(static_cast<size_t>(info(program, loss.saved[0]).shape.size()));
+  program.read_part(loss.saved[0], log_sums_);
 }
 
 std::span<const float> Logits::row(size_t token) {
@@ -363,7 +365,7 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
   std::ranges::copy(layer.state, program.floats("state").begin());
   if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
   program.replay({});
-  Logits logits(program, end.logits, end.loss);
+  Logits logits(program);
   Inside::Lens lens;
   lens.name = layer.name;
   lens.layer = layer.layer;

@@ -10,6 +10,9 @@
 
 namespace normscope {
 
+/// Whether the loss asks for a token of the text: of a model without a head it asks for none.
+bool has_targets(const Batch& text);
+
 /// Measurements beside loss, stream and shares, which one forward pass gives.
 struct InsideQuestion {
   bool gradients = true;   ///< a backward pass
@@ -28,7 +31,8 @@ struct Inside {
     std::vector<float> norms;      ///< |x| of each token's state after it, by token
     std::vector<float> gradients;  ///< |d loss / dx| of the same; empty where they were not asked for
     double branch_variance = 0, input_variance = 0;
-    std::vector<double> shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (embedding) to I (its own branch)
+    std::vector<double>
+        shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (embedding) to I (its own branch)
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
     std::vector<float> attribution;       ///< by token: see LogitAttribution
     std::vector<float> state;             ///< (T,D), where states were asked for
@@ -167,11 +171,11 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
 
 // The logit lens: a model's guess if its output layer read the state of an earlier layer.
 
-/// The logits of a program's last replay, read row by row: of a long text they take more memory than its states.
-/// `loss` is the value that softmax_xent gave.
+/// The logits that the last replay of a program takes its loss of, read row by row: of a long text they take more memory
+/// than its states.
 class Logits {
  public:
-  Logits(const Program& program, ValueId logits, ValueId loss);
+  explicit Logits(const Program& program);
   /// Those of a token, until another is asked for.
   std::span<const float> row(size_t token);
   float log_sum(size_t token) const { return log_sums_[token]; }

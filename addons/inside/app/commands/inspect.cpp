@@ -333,7 +333,7 @@ void write_states(const std::string& file, const Inside& in) {
 /// Measures, and says all of it; without targets there are neither gradients nor lenses.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
-  const bool asks = std::ranges::max(text.targets) >= 0;
+  const bool asks = has_targets(text);
   shown.inside = inside_of(store, model, text,
                            {.gradients = asks && !options.no_gradients,
                             .attention = !options.no_attention,
