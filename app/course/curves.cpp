@@ -1,5 +1,7 @@
 #include "app/course/curves.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include "app/course/reader.h"
 #include "app/course/tapes.h"
 #include "app/ui/widgets.h"
+#include "engine/model/residual.h"
 #include "training/experiments/probes.h"
 #include "training/measure/history.h"
 #include "training/measure/small_tape.h"
@@ -24,8 +27,15 @@ namespace {
 constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMostParts = 20;
 
 bool stat_name(const std::string& name) {
-  static const std::regex pattern(
-      R"(rate|critical_rate|total\.grad_norm|emb\.(spike_ratio|update_cosine)|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|spike_ratio|update_cosine|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|gpas|read\.\d+|stream\.\d+\.gradient_square)|(attn|cross)\.(attention_entropy|largest_logit|first_mass|head\.\d+\.(entropy|logit|first_mass))))");
+  static const std::regex pattern = [] {
+    std::string words;  // of factors of residual streams, which numbers are named by
+    for (const ResidualRow* row : residual_rows())
+      if (!row->factor.empty()) words += fmt::format("|{}", row->word);
+    return std::regex(
+        R"(rate|critical_rate|total\.grad_norm|emb\.(spike_ratio|update_cosine)|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|spike_ratio|update_cosine|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|read\.\d+|stream\.\d+\.gradient_square)" +
+        words +
+        R"()|(attn|cross)\.(attention_entropy|largest_logit|first_mass|head\.\d+\.(entropy|logit|first_mass))))");
+  }();
   return std::regex_match(name, pattern);
 }
 

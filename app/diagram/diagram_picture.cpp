@@ -64,10 +64,11 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   const Scale& scale = wiring.skip;
   if (const ResidualRow* form = factor_of(wiring); form && scale.kind == Scale::Kind::One) {
     const std::string value = number_of(scales.factor.value_or(1));
-    return {fmt::format("{} {}", form->factor, value),
-            tr("γ = 1 − SiLU(a), with one learned a for each layer: what GPAS multiplies the stream by, "
-               "{value} {when}. The gradient passes unscaled. It started at 1.",
-               {{"value", value}, {"when", when(scales)}})};
+    return {
+        fmt::format("{} {}", form->factor.substr(0, form->factor.find(' ')), value),
+        tr("{factor}, learned in each layer: what the residual stream is multiplied by, {value} {when}. The "
+           "gradient passes unscaled. It started at 1.",
+           {{"factor", std::string(form->factor)}, {"value", value}, {"when", when(scales)}})};
   }
   if (wiring.branch.kind == Scale::Kind::Toward) {
     const std::string value = number_of(scales.skip.value_or(1 - wiring.branch.value));

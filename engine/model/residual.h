@@ -66,7 +66,8 @@ struct StackSlotRow {
 struct ResidualRow {
   std::span<const StackSlotRow> slots = {};
   std::string_view word = {};  ///< of a sub-layer's wiring: Wiring::added has the bit of the row
-  /// A factor of the output of such sub-layers, as formulas write it: its value is the number NAME.WORD.
+  /// A learned factor, from 1, of what such sub-layers leave, which gradients pass unscaled, as papers write it:
+  /// "γ = 1 − SiLU(a)". Its value is the number NAME.WORD.
   std::string_view factor = {};
   bool unit_vectors = false;  ///< the vectors of such a sub-layer's matrices keep their lengths
   /// Null where the stack has nothing of the form; no function: the word has no form.

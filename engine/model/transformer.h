@@ -25,16 +25,17 @@ namespace normscope {
 
 /// The values of one sub-layer for probes, diagram and tests.
 struct SublayerValues {
-  std::string name;               ///< "L03.attn"
-  int32_t layer = 0;              ///< 1-based
-  ValueId input = kNone;          ///< x
-  ValueId entered = kNone;        ///< h: x, or after the norm where the sub-layer begins
-  ValueId branch = kNone;         ///< added to the skip: after N_after, before the branch scale
-  ValueId joined = kNone;         ///< skip h + branch f
-  ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
-  ValueId sum = kNone;            ///< input of the norm on the stream: joined, with bottom if any
-  ValueId output = kNone;         ///< y; equals sum without a norm on the stream
-  ValueId gpas = kNone;           ///< GPAS: the factor of the sum, or of the skip before a norm on the stream
+  std::string name;         ///< "L03.attn"
+  int32_t layer = 0;        ///< 1-based
+  ValueId input = kNone;    ///< x
+  ValueId entered = kNone;  ///< h: x, or after the norm where the sub-layer begins
+  ValueId branch = kNone;   ///< added to the skip: after N_after, before the branch scale
+  ValueId joined = kNone;   ///< skip h + branch f
+  ValueId bottom = kNone;   ///< B2T: the layer's input, which joins the sum
+  ValueId sum = kNone;      ///< input of the norm on the stream: joined, with bottom if any
+  ValueId output = kNone;   ///< y; equals sum without a norm on the stream
+  ValueId factor =
+      kNone;  ///< a form's (ResidualRow::factor): of the sum, or of the skip before a norm on the stream
   ValueId second = kNone;         ///< ResiDual: the second stream after it
   ValueId probabilities = kNone;  ///< attention only
   /// Of several streams: all of them behind it (B,T,n,D), and the weights that its branch is written with, that they are

@@ -64,7 +64,7 @@ constexpr Room kRooms[] = {
     {"app/grid", "engine/core training/io training/spec app/words"},
     {"app/link", "engine/core training/io training/data training/spec training/files app/words app/view"},
     {"app/course",
-     "engine/core training/io training/spec training/measure training/files training/experiments app/words app/ui app/plot app/tex app/view app/grid"},
+     "engine/core engine/model training/io training/spec training/measure training/files training/experiments app/words app/ui app/plot app/tex app/view app/grid"},
     {"app/lesson-player",
      "engine/core engine/model training/io training/spec training/files app/words app/ui app/plot app/view app/diagram app/course"},
     {"app/shell",

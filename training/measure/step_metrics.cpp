@@ -111,7 +111,7 @@ float to_factors(NormKind kind, float alpha, float shift, std::vector<float>& nu
 LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& model,
                                    const ModelConfig& config, int32_t sequences)
     : program_(&program), width_(static_cast<size_t>(config.d_model)) {
-  describe(model);
+  describe(model, config);
   if (sublayers_.empty()) fail("measure", "the model has no sub-layers");
   // The stacks of an encoder-decoder may differ in length: buffers take the longer one.
   size_t longest = 0;
@@ -147,7 +147,7 @@ void LiveMeasurements::describe_sum(Sublayer& s, const Node& sum) {
   s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
 }
 
-/// The norm that a node records over `from`; none where GPAS scales that instead.
+/// The norm that a node records over `from`; none where a factor scales that instead.
 LiveMeasurements::Norm LiveMeasurements::norm_of(const Node& node, ValueId from) {
   Norm n;
   if (node.op != NormSpec::kOp) return n;
@@ -166,7 +166,7 @@ LiveMeasurements::Norm LiveMeasurements::norm_of(const Node& node, ValueId from)
   return n;
 }
 
-void LiveMeasurements::describe(const ModelValues& model) {
+void LiveMeasurements::describe(const ModelValues& model, const ModelConfig& config) {
   const ProgramData& data = program_->data();
   const auto producer = [&](ValueId v) -> const Node& {
     return data.nodes[static_cast<size_t>(data.values[static_cast<size_t>(v)].node)];
@@ -192,8 +192,11 @@ void LiveMeasurements::describe(const ModelValues& model) {
       describe_sum(s, producer(s.joined));
       s.enter = norm_between(s.input, s.entered);
       s.stream = norm_between(s.sum, s.output);
-      s.scales_skip |= s.gpas != kNone;
-      s.scales_branch |= s.gpas != kNone && s.stream.kind == NormKind::None;
+      if (s.factor != kNone) {
+        s.factor_word = factor_of(wiring_of(config, values))->word;
+        s.scales_skip = true;
+        s.scales_branch |= s.stream.kind == NormKind::None;
+      }
     }
     const std::string prefix = s.name.substr(0, s.name.find('L'));  // "", "enc." or "dec."
     s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
@@ -222,7 +225,7 @@ void LiveMeasurements::lay_out() {
       layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
     if (s.skip != kNone) layout_.push_back({s.name + ".skip.mean", layer});
     if (s.branch_scale != kNone) layout_.push_back({s.name + ".branch.mean", layer});
-    if (s.gpas != kNone) layout_.push_back({s.name + ".gpas", layer});
+    if (s.factor != kNone) layout_.push_back({fmt::format("{}.{}", s.name, s.factor_word), layer});
     for (int64_t i = 1; i <= streams_of(s); ++i)
       layout_.push_back({fmt::format("{}.read.{}", s.name, i), layer});
   }
@@ -245,8 +248,8 @@ void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<flo
 void LiveMeasurements::load_scales(const Sublayer& s) {
   if (s.scales_skip) load_scale(s.skip, s.skip_constant, skip_);
   if (s.scales_branch) load_scale(s.branch_scale, s.branch_constant, branch_scale_);
-  if (s.gpas == kNone) return;
-  load_scale(s.gpas, 1.0f, gain_);
+  if (s.factor == kNone) return;
+  load_scale(s.factor, 1.0f, gain_);
   multiply(skip_, gain_, width_);
   if (s.stream.kind == NormKind::None) multiply(branch_scale_, gain_, width_);
 }
@@ -307,8 +310,8 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
   for (const auto& [scale, values] : {std::pair(s.skip, &skip_), std::pair(s.branch_scale, &branch_scale_)})
     if (scale != kNone)
       *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
-  if (s.gpas != kNone) {
-    load_scale(s.gpas, 1.0f, gain_);
+  if (s.factor != kNone) {
+    load_scale(s.factor, 1.0f, gain_);
     *number++ = static_cast<double>(gain_[0]);
   }
   if (s.streams != kNone) number_reads(s, number);

@@ -107,7 +107,7 @@ inline constexpr double kDominates = 10;
 /// the participation ratio of the eigenvalues of Y Y': 1 where all rows lie on one line (rank collapse: Dong et al. 2021,
 /// arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007) takes the
 /// entropy of singular values instead, which costs a decomposition.
-/// "NAME.gpas": the factor of GPAS, 1 - SiLU(a).
+/// "NAME.WORD": the factor of a form of residual streams (ResidualRow::factor), by the form's word.
 /// "NAME.read.1" and so on: of several streams, the mean over tokens of the weight that each is read with behind the
 /// sub-layer; over depth, of the embedding and of each branch so far.
 /// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
@@ -148,6 +148,7 @@ class LiveMeasurements {
   };
   struct Sublayer : SublayerValues {
     Norm enter, stream;
+    std::string_view factor_word = {};  ///< with a factor: the word of its form
     AttentionScores scores;
     bool starts_layer = false;
     ValueId skip = kNone, branch_scale = kNone;
@@ -160,7 +161,7 @@ class LiveMeasurements {
     bool adds_bottom() const { return bottom != kNone; }  ///< the layer's input joins the sum (B2T)
   };
 
-  void describe(const ModelValues& model);
+  void describe(const ModelValues& model, const ModelConfig& config);
   static void describe_sum(Sublayer& s, const Node& sum);
   static Norm norm_of(const Node& node, ValueId from);
   void make_room_for_streams(size_t positions);

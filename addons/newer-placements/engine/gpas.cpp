@@ -14,7 +14,7 @@ class Gpas : public Residual {
 
   ValueId carry(SublayerValues& s, const Wiring& wiring, ValueId x) override {
     if (!scales(wiring)) return x;
-    s.gpas = factor_of(s.name);
+    s.factor = factor_of(s.name);
     return wiring.stream == NormKind::None ? x : shrunk(s, x);
   }
 
@@ -33,7 +33,7 @@ class Gpas : public Residual {
 
   /// Scales a sub-layer's output, and not its gradient.
   ValueId shrunk(const SublayerValues& s, ValueId x) {
-    return gradient_kept(r_.tape, s.name + ".kept", x, s.gpas);
+    return gradient_kept(r_.tape, s.name + ".kept", x, s.factor);
   }
 
   Recorder& r_;
@@ -51,7 +51,9 @@ void check_gpas(const char* what, const StackWiring& stack) {
 
 }  // namespace
 
-constinit const ResidualRow gpas_residual{
-    .word = "gpas", .factor = "γ", .record = record_form<ResidualForm::gpas, Gpas>, .check = check_gpas};
+constinit const ResidualRow gpas_residual{.word = "gpas",
+                                          .factor = "γ = 1 − SiLU(a)",
+                                          .record = record_form<ResidualForm::gpas, Gpas>,
+                                          .check = check_gpas};
 
 }  // namespace normscope
