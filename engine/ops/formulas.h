@@ -1,5 +1,5 @@
 // Every op that looks at one number, or one pair of numbers, at a time: its value, and its slope by each of them. The
-// chain rule stands once, in what runs them: dx = dout slope(x).
+// chain rule stands once, in what runs them: dx = dout slope(x). Those of add-ons follow.
 //
 // V is a vector of the CPU (elementwise_cpu.cpp), a float of a GPU (elementwise.cu) or a number that remembers
 // how it was computed (tests/reference/op_rows.h). Each of these includes this file in its own namespace, where exp,
@@ -38,25 +38,6 @@ struct Gelu {
   }
 };
 
-/// x Phi(x), Phi of the normal distribution (Hendrycks and Gimpel 2016).
-struct GeluErf {
-  static constexpr float kHalfRoot = 0.70710678f, kDensity = 0.39894228f;  // sqrt(1/2), 1 / sqrt(2 pi)
-  template <class V>
-  FORMULA V bent(V x) const {
-    return erf(x * V(kHalfRoot));
-  }
-  template <class V>
-  FORMULA V value(V x) const {
-    const V half = x * V(0.5f);
-    return fma(half, bent(x), half);
-  }
-  template <class V>
-  FORMULA V slope(V x) const {
-    const V density = exp(x * x * V(-0.5f)), below = fma(V(0.5f), bent(x), V(0.5f));
-    return fma(x * V(kDensity), density, below);
-  }
-};
-
 /// x / (1 + e^-x) (Elfwing, Uchibe and Doya 2017).
 struct Silu {
   template <class V>
@@ -67,18 +48,6 @@ struct Silu {
   FORMULA V slope(V x) const {
     const V s = V(1) / (exp(-x) + V(1));
     return fma(x * (V(1) - s), s, s);
-  }
-};
-
-/// max(x, 0)^2 (So et al. 2021).
-struct Relu2 {
-  template <class V>
-  FORMULA V value(V x) const {
-    return x * zero_if(below_zero(x), x);
-  }
-  template <class V>
-  FORMULA V slope(V x) const {
-    return V(2) * zero_if(below_zero(x), x);
   }
 };
 
@@ -108,3 +77,5 @@ struct Multiply {
     return by == 0 ? b : a;
   }
 };
+
+#include "chosen/formulas.def"

@@ -57,7 +57,7 @@ class RandomSession {
         {"train.batch", std::to_string(1 + below(64))},
         {"model.dropout_residual", real(0.3)},
         {"model.norm", one_of({"ln", "rms", "simple", "adanorm", "dyt"})},
-        {"model.activation", one_of({"relu", "gelu", "gelu_erf", "silu", "relu2"})},
+        {"model.activation", one_of({"relu", "gelu", "silu"})},
         {"model.heads", one_of({"1", "2", "8"})},
         {"model.feed_forward", std::to_string(16 + below(500))},
         {"model.sequence", std::to_string(8 + 4 * below(30))},

@@ -258,7 +258,6 @@ const Ingredient kIngredients[] = {
        c.attention.cap = 0.5f;
        c.attention.scale = 1.25f;
      }},
-    {"squared ReLU", [](ModelConfig& c) { c.activation = Activation::Relu2; }},
     {"output bias", [](ModelConfig& c) { c.output_bias = true; }},
     {"logit scale", [](ModelConfig& c) { c.logit_scale = 0.3f; }},
     {"logit cap", [](ModelConfig& c) { c.logit_cap = 0.7f; }},

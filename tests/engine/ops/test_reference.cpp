@@ -249,10 +249,8 @@ TEST_CASE("reference: the formulas have the values of their definitions", "[refe
     INFO(x);
     const double phi = 0.5 * std::erfc(-x / std::sqrt(2.0));
     CHECK(formulas::Relu{}.value(x) == std::max(x, 0.0));
-    CHECK(formulas::GeluErf{}.value(x) == Approx(x * phi).epsilon(1e-6));
     CHECK(formulas::Gelu{}.value(x) == Approx(x * phi).margin(2e-3));  // the tanh form comes that near
     CHECK(formulas::Silu{}.value(x) == Approx(x / (1 + std::exp(-x))));
-    CHECK(formulas::Relu2{}.value(x) == Approx(x > 0 ? x * x : 0));
     CHECK(formulas::SoftCap{{2.0f}}.value(x) == Approx(2 * std::tanh(x / 2)));
     CHECK(formulas::Multiply{}.value(x, 3.0) == 3 * x);
   }
