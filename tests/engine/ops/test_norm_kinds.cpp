@@ -146,29 +146,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("norm kinds: DyT squashes each element by itself") {
-  const auto backend = make_cpu_backend(1);
-  Store store(*backend);
-  store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});
-  store.declare("gain", {kColumns}, {Init::Kind::Constant, 3.0});
-  store.declare("bias", {kColumns}, {Init::Kind::Constant, 0.25});
-  store.declare("alpha", {1}, {Init::Kind::Constant, 0.5});
-  Tape tape(store);
-  const ValueId x = tape.parameter("x"), gain = tape.parameter("gain"), bias = tape.parameter("bias");
-  layer_norm(tape, "norm", NormKind::DyT, x, gain, bias, 1e-5f, 1, {.alpha = tape.parameter("alpha")});
-  CHECK_THROWS_WITH(layer_norm(tape, "bare", NormKind::DyT, x, gain, bias, 1e-5f), Catch::Contains("alpha"));
-  CHECK_THROWS_WITH(
-      layer_norm(tape, "wide", NormKind::DyT, x, gain, bias, 1e-5f, 1, {.alpha = tape.parameter("gain")}),
-      Catch::Contains("expected one alpha"));
-  store.materialize(1);
-  Program program = seal(tape, {});
-  program.replay({});
-  const std::vector<float> y = program.read("norm"), in = program.read("x");
-  for (size_t i = 0; i < y.size(); ++i)
-    CHECK(y[i] == Approx(3 * std::tanh(0.5 * static_cast<double>(in[i])) + 0.25).epsilon(1e-5));
-}
-
-TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift") {
+TEST_CASE("norm kinds: DyT is a tanh of each element by itself, and Derf an erf, with its shift") {
   const auto backend = make_cpu_backend(1);
   Store store(*backend);
   store.declare("x", {kRows, kColumns}, {Init::Kind::Normal, 2.0});
@@ -180,6 +158,10 @@ TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift"
   const ValueId x = tape.parameter("x"), gain = tape.parameter("gain"), bias = tape.parameter("bias"),
                 alpha = tape.parameter("alpha"), shift = tape.parameter("shift");
   layer_norm(tape, "norm", NormKind::Derf, x, gain, bias, 1e-5f, 1, {.alpha = alpha, .shift = shift});
+  layer_norm(tape, "squash", NormKind::DyT, x, gain, bias, 1e-5f, 1, {.alpha = alpha});
+  CHECK_THROWS_WITH(layer_norm(tape, "bare", NormKind::DyT, x, gain, bias, 1e-5f), Catch::Contains("alpha"));
+  CHECK_THROWS_WITH(layer_norm(tape, "steep", NormKind::DyT, x, gain, bias, 1e-5f, 1, {.alpha = gain}),
+                    Catch::Contains("expected one alpha"));
   CHECK_THROWS_WITH(layer_norm(tape, "still", NormKind::Derf, x, gain, bias, 1e-5f, 1, {.alpha = alpha}),
                     Catch::Contains("takes a shift"));
   CHECK_THROWS_WITH(
@@ -191,7 +173,7 @@ TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift"
   store.materialize(1);
   Program program = seal(tape, {});
   program.replay({});
-  const std::vector<float> y = program.read("norm"), in = program.read("x"),
+  const std::vector<float> y = program.read("norm"), in = program.read("x"), squash = program.read("squash"),
                            factor = program.read("norm.inverse_sigma");
   double without_shift = 0, with_tanh = 0;
   for (size_t r = 0; r < kRows; ++r) {
@@ -199,6 +181,7 @@ TEST_CASE("norm kinds: Derf is an erf of each element by itself, with its shift"
     for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) {
       const double e = static_cast<double>(in[i]), out = static_cast<double>(y[i]),
                    t = std::erf(0.5 * e + 0.3);
+      CHECK(squash[i] == Approx(3 * std::tanh(0.5 * e) + 0.25).epsilon(1e-5));
       CHECK(out == Approx(3 * t + 0.25).epsilon(1e-5).margin(4e-7));  // 3 t is rounded to 2^-23 near -0.25
       without_shift = std::max(without_shift, std::abs(out - (3 * std::erf(0.5 * e) + 0.25)));
       with_tanh = std::max(with_tanh, std::abs(out - (3 * std::tanh(0.5 * e + 0.3) + 0.25)));

@@ -236,7 +236,7 @@ struct Situation {
 };
 
 /// What networks of a configuration show, by layer: root mean squares over seeds (of cosines the mean).
-struct Shown {
+struct Observation {
   std::vector<double> square, cosine, gradient, one_position, cross;
 };
 
@@ -267,26 +267,14 @@ double mean_square(const std::vector<float>& x) {
   return sum / static_cast<double>(x.size());
 }
 
-/// The root mean squares of the one-position gradients of each W2; of the mean loss with positions = 0.
-std::vector<double> gradients(Program& program, const Store& store, const ModelConfig& config,
+/// The mean squares of the one-position gradients of each W2; of the mean loss with positions = 0.
+std::vector<double> gradients(Store& store, const ModelConfig& config, const Batch& batch,
                               int32_t positions) {
-  std::vector<double> squares(static_cast<size_t>(config.layers), 0.0);
-  const auto weights = program.floats("weights");
-  const ProgramData& data = program.data();
-  const int32_t count = std::max(positions, 1);
-  for (int32_t k = 0; k < count; ++k) {
-    std::ranges::fill(weights, positions > 0 ? 0.0f : 1.0f);
-    if (positions > 0)
-      weights[(static_cast<size_t>(k) * 2 + 1) * weights.size() / (2 * static_cast<size_t>(count))] = 1.0f;
-    program.replay({});
-    for (size_t p = 0; p < data.parameter_order.size(); ++p) {
-      const std::string& name = store.parameters()[static_cast<size_t>(data.parameter_order[p])].name;
-      for (int32_t l = 1; l <= config.layers; ++l)
-        if (name == layer_name(config, l) + ".ffn.w2") {
-          const double norm = program.stats()[static_cast<size_t>(data.grad_norm_stat) + p];
-          squares[static_cast<size_t>(l - 1)] += norm * norm / count;
-        }
-    }
+  const GradientProfile all = gradient_profile(store, config, batch, positions);
+  std::vector<double> squares;
+  for (int32_t l = 1; l <= config.layers; ++l) {
+    const double norm = all.at(layer_name(config, l) + ".ffn.w2");
+    squares.push_back(norm * norm);
   }
   return squares;
 }
@@ -296,33 +284,25 @@ void add(std::vector<double>& to, const std::vector<double>& x, int seeds) {
   for (size_t i = 0; i < x.size(); ++i) to[i] += x[i] / seeds;
 }
 
-Shown shown(const Situation& s, const Task& task) {
+Observation shown(const Situation& s, const Task& task) {
   const auto backend = make_cpu_backend(1);
-  Shown out;
+  Observation out;
   for (int seed = 1; seed <= s.seeds; ++seed) {
     const auto number_of = static_cast<uint64_t>(seed);
-    const BatchShape shape = task.shape(number_of, 1, Split::Train, kSequences, s.config.sequence);
+    const Batch batch = s.config.gaussian_input
+                            ? random_batch(s.config, kSequences, s.config.sequence, number_of)
+                            : task.draw(number_of, 1, Split::Train, kSequences, s.config.sequence);
     Store store(*backend);
     Tape tape(store);
-    RecordOptions options = record_options(shape, false);
-    options.row_weights = true;
-    const ModelValues model = record_transformer(tape, s.config, options);
+    const ModelValues model = record_transformer(tape, s.config, record_options(shape_of(batch), false));
     store.materialize(number_of);
+    if (s.config.architecture == Architecture::Decoder && !s.config.gaussian_input)
+      profile_admin(store, s.config, batch.tokens, kSequences, s.config.sequence);
+    add(out.one_position, gradients(store, s.config, batch, 8), s.seeds);
+    add(out.gradient, gradients(store, s.config, batch, 0), s.seeds);
     Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
-    if (s.config.gaussian_input) {
-      const Batch batch = random_batch(s.config, kSequences, s.config.sequence, number_of);
-      std::ranges::copy(batch.x, program.floats("x").begin());
-      std::ranges::copy(batch.targets, program.tokens("targets").begin());
-    } else {
-      task.fill(number_of, 1, Split::Train, kSequences, s.config.sequence, inputs_of(program, shape));
-    }
-    if (s.config.architecture == Architecture::Decoder && !s.config.gaussian_input) {
-      const std::span<int32_t> tokens = program.tokens("tokens");
-      profile_admin(store, s.config, {tokens.begin(), tokens.end()}, kSequences, s.config.sequence);
-    }
-    std::vector<double> one = gradients(program, store, s.config, 8);
-    add(out.one_position, one, s.seeds);
-    add(out.gradient, gradients(program, store, s.config, 0), s.seeds);
+    put(batch, program);
+    program.replay({});
     LiveMeasurements live(program, model, s.config, kSequences);
     std::vector<double> all(live.layout().size());
     live.measure(all);
@@ -435,7 +415,7 @@ std::vector<Situation> situations() {
 std::vector<Row> rows_of(Situation s) {
   const auto task = make_task(data_of(s.config));
   s.config.vocabulary = s.config.gaussian_input ? 1000 : task->vocabulary();
-  const Shown measured = shown(s, *task);
+  const Observation measured = shown(s, *task);
   const Agreement data = agreement_of(*task, s.config.sequence);
   Question question{.decoder = s.config.architecture != Architecture::Encoder, .same_token = data.token};
   if (s.config.architecture == Architecture::EncoderDecoder) question.cross_variance = measured.cross;
@@ -463,7 +443,8 @@ std::vector<Row> rows_of(Situation s) {
 
 /// How far the lines of Post-LN or Pre-LN would be from a network that is wired otherwise: the worst of
 /// all subjects.
-double would_miss(const Situation& s, Placement placement, const Shown& measured, const Question& asked) {
+double would_miss(const Situation& s, Placement placement, const Observation& measured,
+                  const Question& asked) {
   Situation other = s;
   set_placement(other.config, placement);
   double worst = 1;
@@ -481,7 +462,7 @@ std::string why_none(const Situation& s) {
   const auto task = make_task(data_of(s.config));
   Situation real = s;
   real.config.vocabulary = task->vocabulary();
-  const Shown measured = shown(real, *task);
+  const Observation measured = shown(real, *task);
   Question question{.decoder = s.config.architecture != Architecture::Encoder, .same_token = 0.07};
   const bool post = s.name.starts_with("Post-LN ");
   std::string text = objection(post ? "Lemma 2, Post-LN" : "Lemma 2, Pre-LN", s.config, question);
