@@ -138,7 +138,7 @@ CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
 Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds) {
   Results results;
   for (const Measure& m : lesson.measures) {
-    Measured& measured = results.measures[m.id];
+    SeedValues& measured = results.measures[m.id];
     for (size_t i = 0; i < seeds.size(); ++i) {
       if (!complete_for(lesson, m, seeds[i])) continue;
       measured.values.push_back(evaluate(lesson, m, seeds[i]));
@@ -150,7 +150,7 @@ Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds) {
   return results;
 }
 
-bool holds(const Check& check, const Measured& measured) {
+bool holds(const Check& check, const SeedValues& measured) {
   return !measured.values.empty() &&
          std::ranges::all_of(measured.values, [&](double x) { return inside(check, x); });
 }
@@ -217,7 +217,7 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
   results.seeds = tier == Tier::Full ? kFullSeeds : 1;
   keep_runs(lesson, store, results, on_step);
   for (const Check& check : lesson.checks) {
-    const Measured& measured = results.measures[check.measure];
+    const SeedValues& measured = results.measures[check.measure];
     report.outcomes.push_back({&check, lesson.measure(check.measure), measured, holds(check, measured)});
   }
   report.stale = staleness(lesson, results);
@@ -259,7 +259,7 @@ std::string to_text(const LessonReport& report) {
   return out;
 }
 
-Json to_json(const Measure& measure, const Measured& measured) {
+Json to_json(const Measure& measure, const SeedValues& measured) {
   return {{"label", measure.label},
           {"unit", measure.unit},
           {"averaged", to_string(measure.mean)},
@@ -509,7 +509,7 @@ std::string range_text(const Spread& spread, const Measure& m, const Words& word
 }
 
 template <class Io>
-void io(Io& io, codec::Of<Io, Measured>& m) {
+void io(Io& io, codec::Of<Io, SeedValues>& m) {
   io("values", m.values, codec::List{1, kMostOfLesson, kShort});
   io.note("mean", kShort.write(m.spread.mean));
 }

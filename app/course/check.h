@@ -60,7 +60,7 @@ std::string range_text(const Spread& spread, const Measure& measure,
 enum class Tier : uint8_t { Fast, Full };
 inline constexpr int32_t kFullSeeds = 5;
 
-struct Measured {
+struct SeedValues {
   std::vector<double> values;  ///< by seed, from 1
   Spread spread;
   std::vector<int32_t> seeds{};  ///< the seed of each value, where some are missing
@@ -75,7 +75,7 @@ CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds);
 /// What a lesson came to: from a check, or from measured.json.
 struct Results {
   int32_t seeds = 0;
-  std::map<std::string, Measured> measures;
+  std::map<std::string, SeedValues> measures;
   std::map<std::string, CurveBand> curves;
   std::map<std::string, std::string> texts;                      ///< what each run's model writes, seed 1
   std::map<std::string, std::vector<std::vector<double>>> maps;  ///< beta^2 of seed 1: "A start", "A end"
@@ -88,12 +88,12 @@ Results results_of(const Lesson& lesson, const std::vector<CurveSet>& seeds);
 struct CheckOutcome {
   const Check* check = nullptr;
   const Measure* measure = nullptr;
-  Measured measured;
+  SeedValues measured;
   bool holds = false;
 };
 
 /// Whether every seed lies in the band, and there is at least one.
-bool holds(const Check& check, const Measured& measured);
+bool holds(const Check& check, const SeedValues& measured);
 
 /// What the check's measure would be if the neighbour were true, from five seeds' results. The
 /// check tells the two apart when none of these values lies in its band.
@@ -137,7 +137,7 @@ std::string staleness(const Lesson& lesson, const Results& fresh);
 // ---- as JSON, CSV and Markdown; docs/log-format.md describes the files
 
 /// What was measured over the seeds, in the JSON of lessons and of claims.
-nlohmann::json to_json(const Measure& measure, const Measured& measured);
+nlohmann::json to_json(const Measure& measure, const SeedValues& measured);
 /// Writes "normscope lessons 1": for each lesson its measures by seed and its checks.
 nlohmann::json to_json(const std::vector<LessonReport>& reports);
 std::string to_csv(const std::vector<LessonReport>& reports);  ///< one line per measure and seed

@@ -813,9 +813,9 @@ std::string numbered(std::set<std::string>& used, const std::string& key) {
   return name;
 }
 
-using Said = std::function<void(const std::string& key, std::string& text)>;
+using TextVisitor = std::function<void(const std::string& key, std::string& text)>;
 
-void figure_texts(Figure& f, const Said& said) {
+void figure_texts(Figure& f, const TextVisitor& said) {
   const std::string table = "figure." + f.id + ".";
   said(table + "title", f.title);
   said(table + "note", f.note);
@@ -830,7 +830,7 @@ void figure_texts(Figure& f, const Said& said) {
     said(fmt::format("{}theory.{}", table, i + 1), f.theory[i].label);
 }
 
-void knob_texts(Knob& knob, const Said& said) {
+void knob_texts(Knob& knob, const TextVisitor& said) {
   const std::string table = "knob." + knob.id + ".";
   said(table + "label", knob.label);
   for (size_t i = 0; i < knob.names.size(); ++i)
@@ -838,7 +838,7 @@ void knob_texts(Knob& knob, const Said& said) {
       said(fmt::format("{}name.{}", table, i + 1), knob.names[i]);
 }
 
-void challenge_texts(Challenge& task, const Said& said) {
+void challenge_texts(Challenge& task, const TextVisitor& said) {
   said("challenge.text", task.text);
   for (size_t i = 0; i < task.choices.size(); ++i) {
     const std::string table = fmt::format("challenge.choice.{}.", i + 1);
@@ -850,7 +850,7 @@ void challenge_texts(Challenge& task, const Said& said) {
     said(fmt::format("challenge.hint.{}", i + 1), task.hints[i].text);
 }
 
-void say_texts(Say& say, const std::string& table, const Said& said) {
+void say_texts(Say& say, const std::string& table, const TextVisitor& said) {
   said(table + "text", say.text);
   said(table + "word", say.word);
   for (size_t i = 0; i < say.others.size(); ++i) {
@@ -867,7 +867,7 @@ void check_say(const Say& say, const std::string& file, size_t number) {
     throw Error("{}:1: [say.{}] '{}' is offered twice: expected different words", file, number, *twice);
 }
 
-void all_texts(Lesson& lesson, const Said& said) {
+void all_texts(Lesson& lesson, const TextVisitor& said) {
   said("title", lesson.title);
   said("question", lesson.question);
   said("claim", lesson.claim);
@@ -903,7 +903,7 @@ void all_texts(Lesson& lesson, const Said& said) {
 
 }  // namespace
 
-void each_text(Lesson& lesson, const Said& said) {
+void each_text(Lesson& lesson, const TextVisitor& said) {
   all_texts(lesson, [&](const std::string& key, std::string& text) {
     if (!text.empty()) said(key, text);
   });

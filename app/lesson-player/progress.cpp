@@ -139,7 +139,7 @@ namespace {
 
 /// The range of five seeds; nullptr where there is none, or where it has another setting than the
 /// measurement.
-const Measured* seeds_of(const Results* seeds, const JudgedPrediction& told, const std::string& measure) {
+const SeedValues* seeds_of(const Results* seeds, const JudgedPrediction& told, const std::string& measure) {
   if (!seeds || told.own_setting) return nullptr;
   const auto it = seeds->measures.find(measure);
   return it == seeds->measures.end() ? nullptr : &it->second;
@@ -202,7 +202,7 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
                    ? lesson.words->tr("exactly right")  // to all digits that are shown
                    : ratio_words(lesson, told.value, measured);
   // A result that another random start gives is not a mistake.
-  const Measured* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
+  const SeedValues* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
   if (range && told.said != told.measured && told.value >= range->spread.low &&
       told.value <= range->spread.high)
     told.score = lesson.words->tr("within the five seeds");
@@ -210,7 +210,7 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
 }
 
 /// Whether the five seeds put the two in both orders.
-bool undecided(const Measured& a, const Measured& b) {
+bool undecided(const SeedValues& a, const SeedValues& b) {
   bool below = false, above = false;
   for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
     below |= a.values[i] < b.values[i];
@@ -254,8 +254,8 @@ std::vector<std::string> order_in_words(const Lesson& lesson, const Results* see
   std::vector<bool> alike(right.size());
   for (size_t i = 0; i < right.size(); ++i)
     for (size_t j = i + 1; j < right.size(); ++j) {
-      const Measured *a = seeds_of(seeds, told, right[i]->measure),
-                     *b = seeds_of(seeds, told, right[j]->measure);
+      const SeedValues *a = seeds_of(seeds, told, right[i]->measure),
+                       *b = seeds_of(seeds, told, right[j]->measure);
       const bool near = q.alike > 0 && a && b && std::abs(a->spread.mean - b->spread.mean) <= q.alike;
       const bool either = near || (a && b && undecided(*a, *b));
       if (!either && said_place(right[i]) > said_place(right[j]))

@@ -57,7 +57,7 @@ double Program::stat(std::string_view name) const {
   fail("program", "there is no stat named '{}'", name);
 }
 
-Program::Kept Program::kept(std::string_view name, bool gradient) const {
+Program::Buffer Program::kept(std::string_view name, bool gradient) const {
   const ValueId v = find_value(*data_, name);
   if (is_reused(*data_, v, gradient))
     fail("program", "{}'{}' gave its memory to later ones: expected {}", gradient ? "the gradient of " : "",
@@ -68,7 +68,7 @@ Program::Kept Program::kept(std::string_view name, bool gradient) const {
 }
 
 std::vector<float> Program::read(std::string_view name, bool gradient) const {
-  const Kept kept = this->kept(name, gradient);
+  const Buffer kept = this->kept(name, gradient);
   std::vector<float> host(kept.size);
   executable_->read(kept.at, host);
   return host;

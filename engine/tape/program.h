@@ -91,11 +91,11 @@ class Program {
 
  private:
   /// Where a value or gradient lies that kept its memory.
-  struct Kept {
+  struct Buffer {
     const float* at;
     size_t size;
   };
-  Kept kept(std::string_view name, bool gradient) const;
+  Buffer kept(std::string_view name, bool gradient) const;
 
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it
   std::unique_ptr<Executable> executable_;

@@ -37,7 +37,7 @@ void check_near(const OpCase& c, const std::vector<Write>& write, const Outcome&
 
 void check_case(const OpCase& c, bool stored = true) {
   INFO(c.name << (stored ? "" : ", nothing stored"));
-  const Prepared p = prepare(c);
+  const ReferenceCase p = prepare(c);
   for (const auto& write : write_patterns(c)) {
     const Outcome cpu = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
     const Outcome device = run_on_device(c, write, p.in, p.dy, p.base, stored);

@@ -18,8 +18,8 @@ using Kind = FakeDriver::Event::Kind;
 
 const TinyOptions kAdmin{.placement = Placement::Admin, .row_weights = true, .clip = true, .dropout = 0.1f};
 
-struct Faked {
-  explicit Faked(const TinyOptions& o = kAdmin, bool graph = true)
+struct FakeGpu {
+  explicit FakeGpu(const TinyOptions& o = kAdmin, bool graph = true)
       : driver(std::make_shared<FakeDriver>()),
         tiny(std::make_unique<Tiny>(o, cuda::make_backend(driver, {.tf32 = false, .graph = graph}))) {}
   std::shared_ptr<FakeDriver> driver;
@@ -54,7 +54,7 @@ bool same_call(const cuda::Call& a, const cuda::Call& b) {
 }  // namespace
 
 TEST_CASE("cuda host: a program is captured once and a replay is one launch", "[cuda]") {
-  Faked f;
+  FakeGpu f;
   int captures = 0;
   for (const auto& e : f.driver->events) captures += e.kind == Kind::BeginCapture;
   CHECK(captures == 1);
@@ -67,7 +67,7 @@ TEST_CASE("cuda host: a program is captured once and a replay is one launch", "[
 }
 
 TEST_CASE("cuda host: a capture is inputs then calls then stats and equals an uncaptured step", "[cuda]") {
-  Faked captured, plain(kAdmin, false);
+  FakeGpu captured, plain(kAdmin, false);
   std::vector<FakeDriver::Event> inside;
   bool on = false;
   for (const auto& e : captured.driver->events) {
@@ -86,7 +86,7 @@ TEST_CASE("cuda host: a capture is inputs then calls then stats and equals an un
 
 TEST_CASE("cuda host: StepInputs and the batch reach the device with every launch", "[cuda]") {
   for (const bool graph : {true, false}) {
-    Faked f(kAdmin, graph);
+    FakeGpu f(kAdmin, graph);
     for (uint32_t number = 1; number <= 3; ++number) {
       f.step(number);
       const auto& executable = f.tiny->program->executable();
@@ -96,7 +96,7 @@ TEST_CASE("cuda host: StepInputs and the batch reach the device with every launc
                         tokens.size() * sizeof(float)) == 0);
     }
   }
-  Faked f(kAdmin, false);
+  FakeGpu f(kAdmin, false);
   const auto events = f.step(5);
   for (const auto& e : events)
     if (e.kind == Kind::Call && e.call.op != OpKind::Probe) {  // which reads nothing of a step
@@ -107,7 +107,7 @@ TEST_CASE("cuda host: StepInputs and the batch reach the device with every launc
 }
 
 TEST_CASE("cuda host: no kernel argument changes from step to step", "[cuda]") {
-  Faked f(kAdmin, false);
+  FakeGpu f(kAdmin, false);
   const auto first = f.step(1), second = f.step(2);
   REQUIRE(first.size() == second.size());
   for (size_t i = 0; i < first.size(); ++i) {
@@ -120,7 +120,7 @@ TEST_CASE("cuda host: every address of every call lies in memory of the plan", "
   for (const Placement p : {Placement::Post, Placement::Admin, Placement::ReZero, Placement::Sandwich}) {
     TinyOptions o = kAdmin;
     o.placement = p;
-    Faked f(o, false);
+    FakeGpu f(o, false);
     const auto inside = [&](const Tensor& t) {
       return !t || f.driver->owns(t.p, static_cast<size_t>(t.shape.size()) * sizeof(float));
     };
@@ -160,7 +160,7 @@ TEST_CASE("cuda host: a call that nobody fills in has its defaults and not what 
 }
 
 TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive before the update", "[cuda]") {
-  Faked f(kAdmin, false);
+  FakeGpu f(kAdmin, false);
   bool forked = false, joined = false, updated = false;
   std::set<const float*> side, main;
   int probes = 0, norms = 0, clips = 0;
@@ -205,7 +205,7 @@ TEST_CASE("cuda host: gradients of parameters run beside the chain and arrive be
 }
 
 TEST_CASE("cuda host: single instructions run as recorded", "[cuda]") {
-  Faked f(kAdmin, false);
+  FakeGpu f(kAdmin, false);
   f.step();
   const auto& instructions = f.tiny->program->data().instructions;
   f.driver->events.clear();
@@ -231,7 +231,7 @@ TEST_CASE("cuda host: too little memory is said in one line and gives everything
 }
 
 TEST_CASE("cuda host: a lost device makes every stat NaN and wait() says why", "[cuda]") {
-  Faked f;
+  FakeGpu f;
   f.step(1);
   CHECK_NOTHROW(f.tiny->backend->wait());
   CHECK(f.tiny->backend->error() == "");

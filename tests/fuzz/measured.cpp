@@ -15,12 +15,12 @@ using namespace course;
 
 namespace {
 
-struct Known {
+struct LessonFixture {
   Lesson lesson = read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/03-first-steps");
   std::string definition;
 
   /// Gets the mark of the lesson's present definition, without which nothing of the file is read.
-  Known() {
+  LessonFixture() {
     lesson.folder = fuzz::Folder::instance().path();
     save_results(lesson, {});
     std::ifstream file(fuzz::Folder::instance().path("measured.json"));
@@ -31,7 +31,7 @@ struct Known {
 }  // namespace
 
 FUZZ_TARGET(measured, fuzz::mutate_json) {
-  static const Known known;
+  static const LessonFixture known;
   std::string text(input);
   nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_object() && fuzz::shallow(text)) {

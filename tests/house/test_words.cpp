@@ -74,20 +74,20 @@ std::vector<fs::path> sources() {
   return files;
 }
 
-struct Asked {
+struct WordKeys {
   std::set<std::string> keys;
   std::vector<std::regex> patterns;  ///< of keys that code puts together
   std::vector<std::string> missing;  ///< "FILE: key"
 };
 
 /// The literals that begin with a words file's name. "{}" in one stands for every key that fits.
-Asked asked_by_code() {
+WordKeys asked_by_code() {
   const Language& english = words::language("en");
   std::set<std::string> rooms;
   for (const Language::Entry& entry : english.entries())
     rooms.insert(entry.key.substr(0, entry.key.find('.')));
   const std::set<std::string> files{"toml", "json", "jsonl", "csv", "svg", "png", "html"};
-  Asked asked;
+  WordKeys asked;
   for (const fs::path& file : sources()) {
     const std::string source = test::read_all(file.string());
     for (const std::string& text : literals_of(source)) {
@@ -221,7 +221,7 @@ TEST_CASE("a row of a table of texts has its German") {
 }
 
 TEST_CASE("every key that code asks for has words, and every key with words is asked for") {
-  const Asked asked = asked_by_code();
+  const WordKeys asked = asked_by_code();
   for (const std::string& missing : asked.missing) FAIL_CHECK("no words for " << missing);
   for (const Language::Entry& entry : words::language("en").entries()) {
     const bool used =

@@ -344,9 +344,9 @@ std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view
   std::vector<To> values;
   bool fits = true;
   const auto read = [&](auto element) {
-    using Stored = decltype(element);
-    if (stored != type_of<Stored>()) return false;
-    fits = append_as<Stored>(bytes(name), values);
+    using Element = decltype(element);
+    if (stored != type_of<Element>()) return false;
+    fits = append_as<Element>(bytes(name), values);
     return true;
   };
   if (!(read(From{}) || ...)) {

@@ -19,7 +19,7 @@
 namespace normscope {
 
 void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
-  const Found before = found();
+  const Snapshot before = found();
   std::visit(
       [&](const auto& asked) {
         if constexpr (requires { serve(asked, ticket); })
@@ -44,8 +44,8 @@ void LabTrainer::keep_answer(session::Answer answer) {
   if (answers_.size() > kMost) answers_.erase(answers_.begin());
 }
 
-LabTrainer::Found LabTrainer::found() const {
-  Found now{letters(), {}, {}, now_.budget, now_.playing};
+LabTrainer::Snapshot LabTrainer::found() const {
+  Snapshot now{letters(), {}, {}, now_.budget, now_.playing};
   for (LabEntry* entry : now_.entries()) {
     now.specs.push_back(published_spec(*entry));
     now.edits.push_back(static_cast<int32_t>(entry->run->edits().size()));
@@ -55,7 +55,7 @@ LabTrainer::Found LabTrainer::found() const {
 
 /// Takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
 /// the former runs.
-session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
+session::Change LabTrainer::change_by(const session::Command& command, const Snapshot& before) const {
   if (std::holds_alternative<session::ForkRequest>(command) ||
       std::holds_alternative<session::ForkFrom>(command)) {
     session::Change change{{session::ExchangeFork{true}}, {session::ExchangeFork{false}}};
@@ -68,7 +68,7 @@ session::Change LabTrainer::change_by(const session::Command& command, const Fou
     if (before.letters.empty()) return {};
     return {{session::ExchangeSession{true}}, {session::ExchangeSession{false}}};
   }
-  const Found now = found();
+  const Snapshot now = found();
   if (now.letters != before.letters || before.specs.empty()) return {};
   session::Change change;
   for (size_t i = 0; i < now.specs.size(); ++i) {

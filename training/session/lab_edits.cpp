@@ -303,7 +303,7 @@ void LabTrainer::serve(const session::ExchangeFork& asked) {
 // Instant runs of LabTrainer: every change trains the whole experiment anew, beside the Lab's thread (reruns.h).
 // Until a run is there, its entry shows the run that it replaces.
 
-WholeRuns::Wanted LabTrainer::whole_of(RunSpec spec, bool measured) {
+WholeRuns::Request LabTrainer::whole_of(RunSpec spec, bool measured) {
   auto task = task_for(spec.data);
   return {std::move(spec), std::move(task), measured};
 }
@@ -356,7 +356,7 @@ void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
     whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
       if (wake) wake();
     });
-  std::vector<WholeRuns::Wanted> all;
+  std::vector<WholeRuns::Request> all;
   int32_t rank = 0;
   const auto want = [&](RunSpec spec, bool measured) {
     all.push_back(whole_of(std::move(spec), measured));
@@ -397,7 +397,7 @@ void LabTrainer::take_whole() {
   for (LabView::Supposition& one : supposed_) {
     const bool question = supposed_.size() == 1;
     if (question ? one.seen != nullptr : one.run != nullptr) continue;
-    const WholeRuns::Wanted wanted = whole_of(*one.spec, false);
+    const WholeRuns::Request wanted = whole_of(*one.spec, false);
     one.run = whole_->find(wanted);
     if (!question || !one.run || !one.run->whole()) continue;
     LabEntry entry = entry_of(*one.run, wanted);
@@ -406,7 +406,7 @@ void LabTrainer::take_whole() {
   }
 }
 
-LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Wanted& wanted) const {
+LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Request& wanted) const {
   LabEntry made;
   made.run = Run::resume(record, wanted.task, *backend_);
   made.run->set_name(wanted.spec.name);
@@ -417,7 +417,7 @@ LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Wanted& 
 /// Whether the entry is the run that it is wanted to be.
 bool LabTrainer::take_whole(LabEntry& entry) {
   if (!entry.wanted) return true;
-  const WholeRuns::Wanted wanted = whole_of(*entry.wanted);
+  const WholeRuns::Request wanted = whole_of(*entry.wanted);
   const auto record = whole_->find(wanted);
   if (!record) {
     if (Message why = whole_->failure(wanted); !why.empty()) message = std::move(why);

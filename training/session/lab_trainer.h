@@ -158,8 +158,8 @@ class LabTrainer {
   void want_anew(const std::vector<RunSpec>& ahead = {});
   void take_whole();
   bool take_whole(LabEntry& entry);
-  LabEntry entry_of(const RunRecord& record, const WholeRuns::Wanted& wanted) const;
-  WholeRuns::Wanted whole_of(RunSpec spec, bool measured = true);
+  LabEntry entry_of(const RunRecord& record, const WholeRuns::Request& wanted) const;
+  WholeRuns::Request whole_of(RunSpec spec, bool measured = true);
   void require_played(const LabEntry& played);
   bool replays() const { return replayed_ >= 0; }
   void replay_some();
@@ -170,15 +170,15 @@ class LabTrainer {
   void come_back(bool by_undo);
 
   /// The session as a command found it.
-  struct Found {
+  struct Snapshot {
     std::string letters;
     std::vector<std::shared_ptr<const RunSpec>> specs;
     std::vector<int32_t> edits;
     int32_t budget = 0;
     bool playing = false;
   };
-  Found found() const;
-  session::Change change_by(const session::Command& command, const Found& before) const;
+  Snapshot found() const;
+  session::Change change_by(const session::Command& command, const Snapshot& before) const;
   void keep_answer(session::Answer answer);
 
   std::vector<LabEntry*> kept() const;  ///< of all sessions

@@ -48,7 +48,7 @@ constexpr int32_t kMeasuredEvery = 4;
 /// after the time of one and a half runs, and not of two. What a run holds is in the second-level cache after one step.
 constexpr int32_t kStepsAtOnce = 20;
 
-std::string key_of(const WholeRuns::Wanted& run) { return RunIdentity{run.spec, {}, {}}.key(); }
+std::string key_of(const WholeRuns::Request& run) { return RunIdentity{run.spec, {}, {}}.key(); }
 
 }  // namespace
 
@@ -183,12 +183,12 @@ WholeRuns::~WholeRuns() {
   wake_.notify_all();
 }
 
-std::shared_ptr<const RunRecord> WholeRuns::find(const Wanted& run) const {
+std::shared_ptr<const RunRecord> WholeRuns::find(const Request& run) const {
   auto known = finished_->find(key_of(run));
   return known && (known->whole() || !run.measured) ? known : nullptr;
 }
 
-Message WholeRuns::failure(const Wanted& run) const {
+Message WholeRuns::failure(const Request& run) const {
   const std::lock_guard lock(mutex_);
   const auto at = failures_.find(key_of(run));
   return at == failures_.end() ? Message() : at->second;
@@ -204,14 +204,14 @@ uint64_t WholeRuns::ended() const {
   return ended_;
 }
 
-void WholeRuns::want(const std::vector<Wanted>& runs) {
+void WholeRuns::want(const std::vector<Request>& runs) {
   std::vector<std::shared_ptr<Job>> now;
   const auto has = [](const auto& jobs, const std::string& key, bool measured) {
     return std::ranges::find_if(
         jobs, [&](const auto& job) { return job->key == key && job->wanted.measured >= measured; });
   };
   const std::lock_guard lock(mutex_);
-  for (const Wanted& run : runs) {
+  for (const Request& run : runs) {
     const std::string key = key_of(run);
     if (find(run) || failures_.contains(key) || has(now, key, run.measured) != now.end()) continue;
     if (const auto at = has(jobs_, key, run.measured); at != jobs_.end()) {
@@ -248,7 +248,7 @@ std::shared_ptr<WholeRuns::Job> WholeRuns::next() {
 
 /// Trains the run on; whether it has ended.
 bool WholeRuns::train(Job& job) {
-  const Wanted& wanted = job.wanted;
+  const Request& wanted = job.wanted;
   if (!job.run) {
     job.backend = make_cpu_backend(1);
     job.run = std::make_unique<Run>(wanted.spec, wanted.task, *job.backend);

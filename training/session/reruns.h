@@ -85,7 +85,7 @@ class Reruns {
 // stops at its next step. Finished runs lie in the RunCache.
 class WholeRuns {
  public:
-  struct Wanted {
+  struct Request {
     RunSpec spec;
     std::shared_ptr<const Task> task;
     bool measured = true;  ///< with its history and its last state; otherwise its losses alone
@@ -96,18 +96,18 @@ class WholeRuns {
   ~WholeRuns();  ///< waits for the steps under way
 
   /// Replaces what was wanted; the ranks rise along the list. A run under way that is wanted still goes on.
-  void want(const std::vector<Wanted>& runs);
+  void want(const std::vector<Request>& runs);
   /// Whether the cache has the run, as far as it is wanted; then `run` is it.
-  std::shared_ptr<const RunRecord> find(const Wanted& run) const;
+  std::shared_ptr<const RunRecord> find(const Request& run) const;
   /// Why the run cannot be trained; empty: it can, or was not tried.
-  Message failure(const Wanted& run) const;
+  Message failure(const Request& run) const;
   bool busy() const;
   uint64_t ended() const;  ///< runs that ended so far, finished or not
 
  private:
   struct Job {
     std::string key;
-    Wanted wanted;
+    Request wanted;
     std::unique_ptr<Backend> backend;  ///< made with the run, on the thread that takes it first
     std::unique_ptr<Run> run;
     int32_t steps = 0;   ///< of the run, when a thread last gave it back

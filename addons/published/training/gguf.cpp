@@ -133,13 +133,13 @@ struct GgufFile::Reader : Cursor {
   }
 
   /// A tensor, whose place among the data is still to be added.
-  struct Named {
+  struct TensorEntry {
     std::string name;
     WeightTensor tensor;
     uint64_t offset, size;
   };
-  Named tensor() {
-    Named read{.name = text(), .tensor = {}, .offset = 0, .size = 1};
+  TensorEntry tensor() {
+    TensorEntry read{.name = text(), .tensor = {}, .offset = 0, .size = 1};
     const auto refuse = [&](const Message& what) {
       fail(where, "tensor {}: {}", shown_text(read.name), what);
     };
@@ -180,10 +180,10 @@ struct GgufFile::Reader : Cursor {
     const uint64_t alignment = whole("general.alignment", 32);
     if (!std::has_single_bit(alignment) || alignment > kMostAlignment)
       fail(where, "general.alignment is {}: expected a power of 2, at most {}", alignment, kMostAlignment);
-    std::vector<Named> found;
+    std::vector<TensorEntry> found;
     for (uint64_t i = 0; i < tensors; ++i) found.push_back(tensor());
     const uint64_t begin = (at + alignment - 1) / alignment * alignment;
-    for (Named& named : found) {
+    for (TensorEntry& named : found) {
       const uint64_t size = named.size / named.tensor.type->numbers * named.tensor.type->bytes;
       if (begin > all.size() || named.offset > all.size() - begin || size > all.size() - begin - named.offset)
         fail(where,

@@ -160,12 +160,12 @@ std::vector<int64_t> widths_of(const PublishedModel& model, const Row& row, int6
 }
 
 /// What a row's tensor is for one of our parameters: its shape, and the rows before ours.
-struct Theirs {
+struct FileTensor {
   TensorShape shape;
   int64_t skipped = 0;
 };
-Theirs theirs_of(const PublishedModel& model, const Row& row, const std::string& pattern,
-                 const ParameterInfo& parameter) {
+FileTensor file_tensor_of(const PublishedModel& model, const Row& row, const std::string& pattern,
+                          const ParameterInfo& parameter) {
   const auto first = model.family->first_row.find(pattern);
   const int64_t skipped = first == model.family->first_row.end() ? 0 : first->second;
   const std::vector<int64_t> widths = widths_of(model, row, parameter.shape.cols());
@@ -188,7 +188,7 @@ int64_t in_their_order(const Family& family, const std::string& name, int64_t c,
 
 /// The place of a parameter in a tensor, whose shape fits.
 Place place_in(const PublishedModel& model, const Row& row, const std::string& tensor,
-               const ParameterInfo& parameter, const Theirs& theirs) {
+               const ParameterInfo& parameter, const FileTensor& theirs) {
   const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows();
   const std::vector<int64_t> widths = widths_of(model, row, columns);
   const int64_t all = std::accumulate(widths.begin(), widths.end(), int64_t{0}),
@@ -223,7 +223,7 @@ std::optional<Place> fitting_place(const PublishedModel& model, const ParameterI
   if (row == model.family->rows.end()) return std::nullopt;
   const std::vector<std::string> names = names_in_file(model, row->second, pattern.layer);
   if (names.empty()) return std::nullopt;
-  const Theirs theirs = theirs_of(model, row->second, pattern.name, parameter);
+  const FileTensor theirs = file_tensor_of(model, row->second, pattern.name, parameter);
   TensorShape shape = model.weights.tensor(names[0]).shape;
   if (pattern.name.ends_with(".positions") && !shape.empty()) shape[0] = std::min(shape[0], theirs.shape[0]);
   if (shape != theirs.shape) return std::nullopt;
@@ -284,7 +284,7 @@ Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
   if (names.empty())
     fail(where(model), "tensor {} is missing: expected it for {}",
          shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
-  const Theirs theirs = theirs_of(model, row, pattern.name, parameter);
+  const FileTensor theirs = file_tensor_of(model, row, pattern.name, parameter);
   if (const WeightTensor& found = model.weights.tensor(names[0]); found.shape != theirs.shape)
     fail(where(found), "tensor {}: shape {} in the file, expected {}", shown_text(names[0]),
          shape_text(found.shape), shape_text(theirs.shape));

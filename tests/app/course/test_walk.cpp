@@ -26,8 +26,8 @@ const FigureAxis kScale{"length", true, 1e-4, 10, {1, 0.1}};
 const Lesson& first_steps() { return *fixture::shipped_course().find("first-steps"); }
 
 /// A figure of lesson 3 with the numbers of five seeds.
-struct Seen : fixture::FiveSeeds {
-  Seen() : FiveSeeds(first_steps()) {}
+struct WalkFixture : fixture::FiveSeeds {
+  WalkFixture() : FiveSeeds(first_steps()) {}
   const Figure& figure = *first_steps().figure("walk");
   Walk at(int32_t step) const { return walk_at(first_steps(), figure, data(), step); }
 };
@@ -155,7 +155,7 @@ TEST_CASE("a norm divides the gradient by the spread of what it read, but for wh
 }
 
 TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C do not") {
-  const Seen seen;
+  const WalkFixture seen;
   CHECK(walk_steps(first_steps(), seen.figure, seen.data()) == std::pair<int32_t, int32_t>{1, 20});
   const CurveBand& lowest = seen.results->curves.at("g1_A");
   for (int32_t step = 1; step <= 20; ++step) {
@@ -183,7 +183,7 @@ TEST_CASE("in lesson 3 A's arrows thin out towards layer 1, and those of B and C
 }
 
 TEST_CASE("a walk goes to the report and to the teacher, at its last step, and not to the student") {
-  const Seen seen;
+  const WalkFixture seen;
   for (const bool dark : {false, true}) {
     const std::string svg = kept_svg(first_steps(), seen.figure, *seen.results, ui::theme(dark), {640, 400});
     CHECK(test::well_formed(svg));
@@ -343,11 +343,11 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
 
 using fixture::by_hand, fixture::PlayerDriver;
 
-struct Drawn {
+struct TapeDrawing {
   SmallTape tape = by_hand().tape("net")->tape;
   TapeTable table;
   TapeNetwork network;
-  explicit Drawn(size_t done) : table(table_of_tape(tape, done)), network(network_of(tape, table)) {}
+  explicit TapeDrawing(size_t done) : table(table_of_tape(tape, done)), network(network_of(tape, table)) {}
   size_t box(const std::string& name) const {
     const auto it = std::ranges::find(table.rows, name, &TapeRow::name);
     return static_cast<size_t>(it - table.rows.begin());
@@ -356,7 +356,7 @@ struct Drawn {
 };
 
 TEST_CASE("no two boxes of a network meet, and the room for words is free") {
-  const Drawn d(12);
+  const TapeDrawing d(12);
   for (const ui::Rect& area : {ui::Rect{10, 20, 650, 590}, ui::Rect{0, 0, 500, 380}}) {
     const NetworkPlaces places = places_of(d.network, area);
     for (size_t i = 0; i < places.boxes.size(); ++i) {
@@ -400,7 +400,7 @@ TEST_CASE("pointing at a number follows it, and the table of the tape moves alon
   p.driver.click("lesson/tape/next");
   CHECK(p.says("f₂ = r × w₂ = 4 × 1 = 4"));
   const ui::Rect area = p.driver.control("lesson/tape").rect;
-  const Drawn d(3);
+  const TapeDrawing d(3);
   const NetworkPlaces places = places_of(d.network, area);
   const ui::Rect& w = places.boxes[d.box("w")];
   p.driver.move_to({w.x + places.name + 3.5f * places.cell, w.centre().y});

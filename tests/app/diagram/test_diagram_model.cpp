@@ -24,7 +24,7 @@ Slot slot_from(const std::string& name) {
 }
 
 /// A stack that the lines of tests/answers/diagram.txt change, and what is said of it.
-struct Dragged {
+struct DiagramScript {
   std::string obey(const std::string& line) {
     std::istringstream words(line);
     std::string verb, name, sub, slot, to;
@@ -75,7 +75,7 @@ struct Dragged {
 }  // namespace
 
 TEST_CASE("the diagram's stack changes as told", "[listing]") {
-  Dragged dragged;
+  DiagramScript dragged;
   test::check_answers("diagram", [&](const std::string& line) { return dragged.obey(line); });
 }
 

@@ -13,7 +13,7 @@ using experiments::RunStore;
 
 namespace {
 
-struct Trained {
+struct StoreFixture {
   std::shared_ptr<RunCache> cache = std::make_shared<RunCache>();
   RunStore store{1, cache, cli::results_folder("")};
 
@@ -57,7 +57,7 @@ void check_moved_norms(Run& stuck, const RunSpec& spec) {
 }  // namespace
 
 TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN and warm-up learn", "[slow]") {
-  Trained trained;
+  StoreFixture trained;
   const auto task = trained.store.task(default_comparison()[0].data);
   for (uint64_t seed : {1, 2}) {
     INFO("seed " << seed);

@@ -91,7 +91,7 @@ using fixture::Gate, fixture::Hand, fixture::layers, fixture::one_tiny_run;
 namespace {
 
 /// What session and undo log should come to: the same hand over a trainer that answers at once.
-struct Expected {
+struct Expectation {
   struct Entry {
     int before, after;
     bool refused;
@@ -121,7 +121,7 @@ struct Expected {
 /// Reads a script: 'e' edits, 'x' is refused, 'u' undoes, 'y' makes again, '.' lets the trainer answer.
 void play(Hand& hand, const std::string& script) {
   INFO(script);
-  Expected expected;
+  Expectation expected;
   expected.layers = expected.newest = std::stoi(layers(*hand.view));
   const int start = expected.layers;
   hand.gate.set(true);

@@ -128,13 +128,13 @@ TEST_CASE("below zero a prediction is too low where it is lower, and by so much"
 }
 
 TEST_CASE("what is said of a number that is not right depends on what is right about it") {
-  struct Said {
+  struct Case {
     const char* lesson;
     double said;                  ///< of a drawing: its end, as a multiple of its start
     const char *right, *thought;  ///< how the two begin, behind "You may have thought"
   };
   for (const auto& [id, said, right, thought] : {
-           Said{"five-minutes", -0.5, "The sign is right. So is the order of magnitude.",
+           Case{"five-minutes", -0.5, "The sign is right. So is the order of magnitude.",
                 " that a norm, which"},
            {"five-minutes", -0.05, "The sign is right.", " that a norm, which"},
            {"five-minutes", -2, "The sign is right. So is the order of magnitude.",

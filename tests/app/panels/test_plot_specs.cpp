@@ -74,7 +74,7 @@ TEST_CASE("what a plot's text does not say: an empty ground, a triangle's cells,
 }
 
 /// What the lines of plots.txt change in the fixture's Lab, and ask of it.
-class Plotted {
+class PlotScript {
  public:
   std::string obey(const std::string& line) {
     std::istringstream words(line);
@@ -176,7 +176,7 @@ class Plotted {
 };
 
 TEST_CASE("what a plot says of other runs, settings and measurements", "[listing]") {
-  Plotted plotted;
+  PlotScript plotted;
   test::check_answers("plots", [&](const std::string& line) { return plotted.obey(line); });
 }
 

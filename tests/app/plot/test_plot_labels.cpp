@@ -12,13 +12,13 @@ namespace {
 
 float narrow_width(ui::TextStyle style, std::string_view s) { return style.px * 0.55f * float(s.size()); }
 
-struct Found {
+struct TextBox {
   ui::Rect box;
   std::string text;
 };
 
 // Finds the text that begins with these words.
-Found text_of(const Drawing& d, const std::string& words) {
+TextBox text_of(const Drawing& d, const std::string& words) {
   for (const Item& item : d.items)
     if (auto* t = std::get_if<TextItem>(&item); t && t->text.starts_with(words)) {
       const float w = narrow_width(t->style, t->text);
@@ -97,7 +97,7 @@ TEST_CASE("no curve crosses the name of the floor, however near it comes") {
         INFO(size.x << 'x' << size.y << ' ' << above << " at " << steps);
         const Drawing d = layout_plot(losses(steps, 0.76f + above, 0.04f), {}, {0, 0, size.x, size.y},
                                       ui::theme(false), narrow_width);
-        const Found name = text_of(d, "entropy of the text");
+        const TextBox name = text_of(d, "entropy of the text");
         REQUIRE(!name.text.empty());
         CHECK(!crossed(d, name.box));
       }
@@ -113,7 +113,7 @@ TEST_CASE("the name of a level goes where curves leave room, with a line to it w
     s.series[run].y = Column::of(std::move(y));
   }
   const Drawing d = layout_plot(s, {}, {0, 0, 640, 280}, ui::theme(false), narrow_width);
-  const Found name = text_of(d, "letter frequencies");
+  const TextBox name = text_of(d, "letter frequencies");
   REQUIRE(!name.text.empty());
   CHECK(!crossed(d, name.box));
   const float level = d.map.y(2);
@@ -175,7 +175,7 @@ TEST_CASE("the name of an upright line ends before the next one, in fewer words 
                {.value = next, .label = "next", .horizontal = false}};
     const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
     CHECK(text_of(d, "next").text == "next");
-    const Found name = text_of(d, "a ");
+    const TextBox name = text_of(d, "a ");
     if (!name.text.empty()) CHECK(name.box.right() < d.map.x(next));
     return name.text;
   };
@@ -194,7 +194,7 @@ TEST_CASE("notes do not lie on a grid line") {
     s.series.back().y = Column::of({0.2f, 0.3f});
     s.notes = {{.x = 4, .y = at, .text = "layer 1 gets less"}};
     const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
-    const Found note = text_of(d, "layer 1 gets");
+    const TextBox note = text_of(d, "layer 1 gets");
     REQUIRE(!note.text.empty());
     int grid = 0;
     for (const Item& item : d.items)
@@ -222,7 +222,7 @@ TEST_CASE("the name of a level keeps clear of a curve that runs along it") {
     s.series.emplace_back();
     s.series.back().y = Column::of(std::move(y));
     const Drawing d = layout_plot(s, {}, {0, 0, 640, kHeight}, ui::theme(false), narrow_width);
-    const Found name = text_of(d, "word frequencies");
+    const TextBox name = text_of(d, "word frequencies");
     REQUIRE(!name.text.empty());
     CHECK(!crossed(d, name.box.inset(-2, -2)));
     CHECK(std::fabs(name.box.centre().y - d.map.y(2)) < 30);  // beside its line all the same
@@ -238,7 +238,7 @@ TEST_CASE("the label of the last tick stays within the plot's rectangle") {
     const ui::Rect rect{10, 0, 420, 260};
     const Drawing d = layout_plot(s, {}, rect, ui::theme(false), narrow_width);
     INFO(pad);
-    const Found last = text_of(d, "24");
+    const TextBox last = text_of(d, "24");
     REQUIRE(last.text == "24");
     CHECK(last.box.right() <= rect.right());
     CHECK(std::fabs(last.box.centre().x - d.map.x(24)) < 10);  // and under its tick

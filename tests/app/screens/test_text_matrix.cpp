@@ -73,13 +73,13 @@ std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
 }
 
 // The texts of the lesson's column, whole ones only, as far as they can be scrolled to.
-struct Scrolled {
+struct ColumnTexts {
   std::set<std::string> all, whole;
   std::vector<std::string> faults;
 };
 
-Scrolled scroll_through(LabDriver& lab) {
-  Scrolled found;
+ColumnTexts scroll_through(LabDriver& lab) {
+  ColumnTexts found;
   const ui::Rect column = lab.driver.control("lesson/text").rect;
   std::string before;
   for (int page = 0; page < 60; ++page) {
@@ -158,7 +158,7 @@ TEST_CASE("a lesson's text that is longer than its column comes whole by scrolli
         open_lesson(lab, step, place);
         lab.driver.move_to(ui::Vec{2, 2});
         lab.driver.frames(3);
-        const Scrolled found = scroll_through(lab);
+        const ColumnTexts found = scroll_through(lab);
         INFO(fmt::format("{}, {}x{} at {}", lab.state.screens.lessons.player->lesson()->id, size.x, size.y,
                          scale));
         for (const std::string& text : found.all) {

@@ -71,7 +71,7 @@ using fixture::Gate;
 
 namespace {
 
-struct Seen {
+struct JobState {
   int job = 0;
   bool running = false, stopped = false;
 };
@@ -84,16 +84,16 @@ struct Jobs {
     jobs.publish({job, false, jobs.stopping()});
   }
   void start(int job) {
-    jobs.start(job, [job](Seen& seen) { seen = {job, true, false}; });
+    jobs.start(job, [job](JobState& seen) { seen = {job, true, false}; });
   }
   void stop() {
-    jobs.stop([](Seen& seen, const int* waiting) {
+    jobs.stop([](JobState& seen, const int* waiting) {
       if (waiting) seen = {*waiting, false, true};
     });
   }
   Gate gate;
   std::vector<int> begun;  // of the thread, until it has nothing to do
-  NewestJob<int, Seen> jobs;
+  NewestJob<int, JobState> jobs;
 };
 
 }  // namespace

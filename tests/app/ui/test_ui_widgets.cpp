@@ -60,7 +60,7 @@ struct Stage {
 
 /// It under a hand, line by line in tests/answers/widgets.txt: a script's line, "poke" a control that may be
 /// greyed, "pull" one to the right by px, "focus" one; and what came of it.
-struct Used {
+struct WidgetScript {
   std::string obey(const std::string& line) {
     const auto [verb, rest] = test::verb_and_rest(line);
     if (verb == "new") {
@@ -107,7 +107,7 @@ struct Used {
 }  // namespace
 
 TEST_CASE("widgets answer mouse and keyboard as told", "[listing]") {
-  Used used;
+  WidgetScript used;
   test::check_answers("widgets", [&](const std::string& line) { return used.obey(line); });
 }
 

@@ -5,7 +5,7 @@
 namespace normscope::test {
 namespace {
 
-void check_orders(const OpCase& c, const Prepared& p, const std::vector<Write>& write) {
+void check_orders(const OpCase& c, const ReferenceCase& p, const std::vector<Write>& write) {
   const Outcome first = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
   CHECK(first.saved.size() == c.saved.size());
   check_outcome(c, p, write, first);
@@ -19,7 +19,7 @@ void check_orders(const OpCase& c, const Prepared& p, const std::vector<Write>& 
 
 void check_case(const OpCase& c) {
   INFO(c.name);
-  const Prepared p = prepare(c);  // once: the reference takes longer than all kernels
+  const ReferenceCase p = prepare(c);  // once: the reference takes longer than all kernels
   on_each_instruction_set([&] {
     for (const auto& write : write_patterns(c)) check_orders(c, p, write);
   });
@@ -93,7 +93,7 @@ TEST_CASE("kernels: the comparison fails on NaN, on a small change and on a wron
 
 TEST_CASE("kernels: the canaries notice a write before and behind a tensor") {
   for (const int offset : {-1, 5}) {
-    Guarded memory(256);
+    GuardedMemory memory(256);
     float* p = memory.floats(5);
     CHECK(memory.intact());
     p[offset] = 0.0f;

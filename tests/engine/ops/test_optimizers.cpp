@@ -108,14 +108,14 @@ TEST_CASE("optimizers: a parameter's own scale is that of its rate, its weight d
 }
 
 TEST_CASE("optimizers: without bias correction the first steps are off by (1-b1^t)/sqrt(1-b2^t)") {
-  struct Known {
+  struct Expectation {
     float beta2;
     double first;
     int largest_at;
     double largest;
   };
-  for (const Known& known :
-       {Known{0.98f, 0.707, 14, 1.55}, {0.99f, 1.0, 13, 2.13}, {0.999f, 3.16, 12, 6.57}}) {
+  for (const Expectation& known :
+       {Expectation{0.98f, 0.707, 14, 1.55}, {0.99f, 1.0, 13, 2.13}, {0.999f, 3.16, 12, 6.57}}) {
     TrainConfig train = config(Optimizer::Adam, known.beta2);
     CHECK(factor_at(train, 1) == Approx(1.0).epsilon(1e-5));  // with it, always the rate
     CHECK(factor_at(train, known.largest_at) == Approx(1.0).epsilon(1e-5));
@@ -135,13 +135,13 @@ TEST_CASE("optimizers: RAdam's length and factor are those of the table") {
     CHECK(radam_length(beta2, 5) < 5);
     CHECK(radam_length(beta2, 6) >= 5);
   }
-  struct Known {
+  struct Expectation {
     double beta2, at6, at10, at100;
     int half, most;
   };
-  for (const Known& k : {Known{0.98, 0.1155, 0.220, 0.820, 33, 140},
-                         {0.99, 0.0817, 0.155, 0.634, 61, 277},
-                         {0.999, 0.0258, 0.049, 0.215, 556, 2737}}) {
+  for (const Expectation& k : {Expectation{0.98, 0.1155, 0.220, 0.820, 33, 140},
+                               {0.99, 0.0817, 0.155, 0.634, 61, 277},
+                               {0.999, 0.0258, 0.049, 0.215, 556, 2737}}) {
     CHECK(radam_rectification(k.beta2, 6) == Approx(k.at6).margin(6e-5));
     CHECK(radam_rectification(k.beta2, 10) == Approx(k.at10).margin(6e-4));
     CHECK(radam_rectification(k.beta2, 100) == Approx(k.at100).margin(6e-4));

@@ -71,7 +71,7 @@ struct UpdatedParameters {
   struct Before {
     Values value, gradient, m, v;
   };
-  Guarded memory{size_t{1} << 18};
+  GuardedMemory memory{size_t{1} << 18};
   std::vector<ParameterCall> calls;
   std::vector<Before> before;
   std::vector<double> grad_norm, update_norm, weight_norm;
@@ -267,7 +267,7 @@ TEST_CASE("probe: mean square and variance of any size, and NaN", "[ops]") {
         double first = kNan;
         for (const bool with_nan : {false, true})
           for (const Order& order : orders()) {
-            Guarded memory(static_cast<size_t>(shape.size()) + 256);
+            GuardedMemory memory(static_cast<size_t>(shape.size()) + 256);
             double stats[3] = {kNan, kNan, kNan};
             Call call{};
             call.attributes = ProbeSpec{kind};
@@ -311,7 +311,7 @@ TEST_CASE("probe: with lengths only the positions that are not padding count", "
             kind == ProbeKind::MeanSquare ? reference::mean_square(counted) : reference::variance(counted);
         double first = kNan;
         for (const Order& order : orders()) {
-          Guarded memory(static_cast<size_t>(shape.size()) + 256);
+          GuardedMemory memory(static_cast<size_t>(shape.size()) + 256);
           double number = kNan;
           Call call{};
           call.attributes = ProbeSpec{kind};

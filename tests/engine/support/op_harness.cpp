@@ -15,17 +15,17 @@ constexpr int kPoison = 0xff;
 
 }  // namespace
 
-Guarded::Guarded(size_t capacity_floats)
+GuardedMemory::GuardedMemory(size_t capacity_floats)
     : memory_(std::make_unique_for_overwrite<float[]>(capacity_floats + 64)), size_(capacity_floats + 64) {
   std::memset(memory_.get(), kPoison, size_ * sizeof(float));
 }
 
-float* Guarded::begin() {
+float* GuardedMemory::begin() {
   const auto address = reinterpret_cast<uintptr_t>(memory_.get());
   return memory_.get() + (64 - address % 64) % 64 / sizeof(float);
 }
 
-float* Guarded::floats(size_t n) {
+float* GuardedMemory::floats(size_t n) {
   const size_t first = (next_ + kCanaryFloats + 15) / 16 * 16, end = first + n;
   const float canary = std::bit_cast<float>(kCanary);
   for (const size_t at : {first - kCanaryFloats, end}) {
@@ -37,20 +37,20 @@ float* Guarded::floats(size_t n) {
   return begin() + first;
 }
 
-float* Guarded::copy(const std::vector<float>& values) {
+float* GuardedMemory::copy(const std::vector<float>& values) {
   float* p = floats(values.size());
   std::ranges::copy(values, p);
   return p;
 }
 
-float* Guarded::copy(const std::vector<int32_t>& values) {
+float* GuardedMemory::copy(const std::vector<int32_t>& values) {
   float* p = floats(values.size());
   std::memcpy(p, values.data(), values.size() * sizeof(int32_t));
   return p;
 }
 
-bool Guarded::intact() const {
-  float* base = const_cast<Guarded*>(this)->begin();
+bool GuardedMemory::intact() const {
+  float* base = const_cast<GuardedMemory*>(this)->begin();
   for (size_t at : canaries_)
     for (size_t i = 0; i < kCanaryFloats; ++i) {
       uint32_t bits;
@@ -83,13 +83,13 @@ const std::vector<Order>& orders() {
 
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order) {
   const cpu::FlushDenormals scope;  // as the backend and the threads of its pool
-  Guarded workspace(stages.workspace_floats + 64);
+  GuardedMemory workspace(stages.workspace_floats + 64);
   call.workspace = workspace.floats(stages.workspace_floats);
   call.extra = stages.plans;
-  std::unique_ptr<Guarded> scratch;
+  std::unique_ptr<GuardedMemory> scratch;
   float* private_floats = nullptr;
   if (!order.pool) {
-    scratch = std::make_unique<Guarded>(cpu::kScratchFloats + 64);
+    scratch = std::make_unique<GuardedMemory>(cpu::kScratchFloats + 64);
     private_floats = scratch->floats(cpu::kScratchFloats);
   }
   for (int s = 0; s < stages.count; ++s) {
@@ -102,8 +102,8 @@ bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, co
   return workspace.intact() && (!scratch || scratch->intact());
 }
 
-Prepared prepare(const OpCase& c) {
-  Prepared p;
+ReferenceCase prepare(const OpCase& c) {
+  ReferenceCase p;
   p.in = inputs_of(c);
   p.dy = cotangent_of(c, p.in);
   p.forward = c.forward(p.in);
@@ -126,7 +126,7 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
   size_t capacity = 1024 + 4 * static_cast<size_t>(c.out.size());
   for (const Operand& o : c.in) capacity += 2 * static_cast<size_t>(o.shape.size()) + 128;
   for (const Shape& s : c.saved) capacity += static_cast<size_t>(s.size()) + 64;
-  Guarded memory(capacity);
+  GuardedMemory memory(capacity);
   const auto as_floats = [](const Values& v) { return std::vector<float>(v.begin(), v.end()); };
 
   Call call{};
@@ -147,7 +147,7 @@ Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<
 
   const cpu::Kernels kernels = kernels_of(c.op);
   const cpu::Stages forward = kernels.forward(call);
-  Guarded kept(forward.kept_floats + 64);
+  GuardedMemory kept(forward.kept_floats + 64);
   if (forward.kept_floats > 0) call.kept = kept.floats(forward.kept_floats);
   outcome.intact = run_stages(forward, call, c.step, order);
   outcome.out.assign(call.out.p, call.out.p + out_size);
@@ -218,7 +218,7 @@ std::vector<std::vector<Write>> write_patterns(const OpCase& c) {
   return patterns;
 }
 
-void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
+void check_outcome(const OpCase& c, const ReferenceCase& p, const std::vector<Write>& write,
                    const Outcome& outcome, double slack) {
   CHECK(outcome.intact);
   CHECK(relative_error(outcome.out, p.forward[0]) <= slack * bound(c.terms));

@@ -10,9 +10,9 @@
 namespace normscope::test {
 
 /// Holds tensors on 64-byte lines with a canary right before and after each.
-class Guarded {
+class GuardedMemory {
  public:
-  explicit Guarded(size_t capacity_floats);
+  explicit GuardedMemory(size_t capacity_floats);
   float* floats(size_t n);  ///< poisoned with NaN
   float* copy(const std::vector<float>& values);
   float* copy(const std::vector<int32_t>& values);
@@ -49,12 +49,12 @@ struct Outcome {
   bool operator==(const Outcome&) const = delete;
 };
 /// A case with its cotangent, what the reference says of it, and gradients to be added to.
-struct Prepared {
+struct ReferenceCase {
   Inputs<double> in;
   Values dy;
   std::vector<Values> forward, gradients, base;
 };
-Prepared prepare(const OpCase& c);
+ReferenceCase prepare(const OpCase& c);
 
 /// Runs forward, then backward with the given write modes. Add starts from `base` (one array per input).
 Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
@@ -78,7 +78,7 @@ std::vector<std::vector<Write>> write_patterns(const OpCase& c);
 
 /// Compares the output, what is saved and the gradients of any backend with the reference, within
 /// `slack` times bound().
-void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
+void check_outcome(const OpCase& c, const ReferenceCase& p, const std::vector<Write>& write,
                    const Outcome& outcome, double slack = 1);
 
 /// Runs one case on one backend, as run_case() does.

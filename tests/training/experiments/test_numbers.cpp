@@ -11,14 +11,14 @@ using namespace normscope::experiments;
 
 namespace {
 
-struct Known {
+struct Checksums {
   const char* isa;
   uint64_t sums[4];  // one a run of checksum_runs()
 };
 
 // These runs. If a run differs, raise kNumbersVersion, then write down what the message says.
 constexpr int32_t kVersion = 1;
-constexpr Known kKnown[] = {
+constexpr Checksums kKnown[] = {
     {"avx3", {0x2696dea9f375c7c3, 0x3247856cb48aa72c, 0x4562a30c766906c8, 0xeb36d388c6e551fb}},
     {"avx2", {0x4c9ad3d80168e7c6, 0x2ce23d5f6282b3d6, 0xaee0b128f7b29e5e, 0x26c5843ad0fb6bca}},
     {"sse4", {0x2a5b207ef652f50a, 0x37731fccf1dac2ab, 0x0ae03be455b25694, 0x0ded21a29cb7850d}},
@@ -34,7 +34,7 @@ TEST_CASE("the engine's numbers are those of their version, with every instructi
     const test::IsaScope scope(isa);
     const auto backend = make_cpu_backend(1);
     const auto known =
-        std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return isa == k.isa; });
+        std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Checksums& k) { return isa == k.isa; });
     if (known == std::end(kKnown)) {
       WARN("no checksum was written down for " << isa << ": nothing is checked with it");
       continue;

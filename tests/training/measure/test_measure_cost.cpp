@@ -24,14 +24,14 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-enum class Probed { Nothing, Streams, Everything };
+enum class ProbeSet { Nothing, Streams, Everything };
 
-struct Trained {
-  Trained(const ModelConfig& config, Probed probed)
+struct TrainingStep {
+  TrainingStep(const ModelConfig& config, ProbeSet probed)
       : backend(make_cpu_backend(1)), store(*backend), tape(store) {
     model = record_transformer(
-        tape, config, {.batch = 16, .sequence = config.sequence, .probes = probed == Probed::Everything});
-    if (probed == Probed::Streams && !stream_layout(config.stack()).over_depth()) probe_streams();
+        tape, config, {.batch = 16, .sequence = config.sequence, .probes = probed == ProbeSet::Everything});
+    if (probed == ProbeSet::Streams && !stream_layout(config.stack()).over_depth()) probe_streams();
     store.materialize(3);
     program = std::make_unique<Program>(seal(tape, {.loss = model.loss, .clip = true}));
     const Batch batch = random_batch(config, 16, config.sequence, 9);
@@ -97,7 +97,7 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
   ModelConfig config = first_comparison();
   for (Placement placement : {Placement::Post, Placement::Pre}) {
     set_placement(config, placement);
-    Trained with(config, Probed::Everything), without(config, Probed::Nothing);
+    TrainingStep with(config, ProbeSet::Everything), without(config, ProbeSet::Nothing);
     Look sequence(with.store, config, one_row(config));
     EffectiveRankRoom room;
     double ranks = 1, sum = 0;
@@ -135,11 +135,12 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
 TEST_CASE("cost of several streams and of their gradients", "[.bench][slow]") {
   ModelConfig config = first_comparison();
   set_placement(config, Placement::Pre);
-  Trained pre(config, Probed::Nothing);
+  TrainingStep pre(config, ProbeSet::Nothing);
   for (Placement placement :
        test::known({"resi-dual", "siamese", "hyper", "mhc", "attn-res", "depth-average"})) {
     set_placement(config, placement);
-    Trained bare(config, Probed::Nothing), streams(config, Probed::Streams), all(config, Probed::Everything);
+    TrainingStep bare(config, ProbeSet::Nothing), streams(config, ProbeSet::Streams),
+        all(config, ProbeSet::Everything);
     Look sequence(all.store, config, one_row(config));
     std::vector<double> numbers(sequence.layout().size());
     double one = 1, several = 1, gradients = 1, probed = 1, measured = 1;  // seconds, the least of all

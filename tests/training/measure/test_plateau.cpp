@@ -15,15 +15,15 @@ namespace {
 constexpr double kLevel = 2.95;
 using Change = RunEvent::Kind;
 
-struct Seen {
+struct PlateauEvent {
   int32_t step;
   Change change;
-  bool operator==(const Seen&) const = default;
+  bool operator==(const PlateauEvent&) const = default;
 };
 
-std::vector<Seen> follow(Plateau& plateau, const std::function<double(int32_t)>& loss, int32_t to,
-                         int32_t warmup = 0, int32_t from = 1) {
-  std::vector<Seen> seen;
+std::vector<PlateauEvent> follow(Plateau& plateau, const std::function<double(int32_t)>& loss, int32_t to,
+                                 int32_t warmup = 0, int32_t from = 1) {
+  std::vector<PlateauEvent> seen;
   for (int32_t step = from; step <= to; ++step)
     if (const auto change = plateau.update(step, loss(step), kLevel, warmup)) seen.push_back({step, *change});
   return seen;
@@ -78,7 +78,7 @@ TEST_CASE("the plateau of made-up losses is recognised as told", "[listing]") {
     int32_t to = last;
     if (verb == "to") words >> to >> name >> by;  // "to 300 falls 0.001"
     std::string text;
-    for (const Seen& seen : follow(
+    for (const PlateauEvent& seen : follow(
              plateau, [&](int32_t step) { return loss_of(name, by, step); }, to, warmup, last + 1))
       text += fmt::format("{} {}, ", seen.step, name_of(seen.change));
     last = to;

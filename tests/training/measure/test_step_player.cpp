@@ -28,7 +28,7 @@ size_t index_of(const ProgramData& program, Phase phase, const std::string& name
 }  // namespace
 
 TEST_CASE("step player: played to its end it leaves what the run's own step leaves, and the run as it was") {
-  Played p({.layers = 2, .clip = true, .reuse_bytes = true});
+  StepPlayback p({.layers = 2, .clip = true, .reuse_bytes = true});
   const std::vector<float> before = p.tiny.state();
   p.player.seek(p.player.size());
   CHECK(same_bits(p.tiny.state(), before));
@@ -43,7 +43,7 @@ TEST_CASE("step player: played to its end it leaves what the run's own step leav
 }
 
 TEST_CASE("step player: going back gives the same bits as never having gone further") {
-  Played there({.layers = 1}), straight({.layers = 1});
+  StepPlayback there({.layers = 1}), straight({.layers = 1});
   const size_t middle = index_of(there.player.data(), Phase::Backward, "L01.ffn.1");
   there.player.seek(there.player.size());
   there.player.seek(middle);
@@ -62,7 +62,7 @@ TEST_CASE("step player: going back gives the same bits as never having gone furt
 }
 
 TEST_CASE("step player: a tensor is there once its instruction was executed") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const ProgramData& program = p.player.data();
   const size_t i = index_of(program, Phase::Forward, "L01.ffn.1");
   const TensorId out = p.player.writes(i).at(0);
@@ -99,13 +99,13 @@ TEST_CASE("step player: the first number that is not finite is found where it ca
   const auto first = std::ranges::find_if_not(numbers, [](float v) { return std::isfinite(v); });
   CHECK(first - numbers.begin() == found->element);
 
-  Played fine({.layers = 1});
+  StepPlayback fine({.layers = 1});
   CHECK_FALSE(fine.player.seek_not_finite());
   CHECK(fine.player.position() == fine.player.size());
 }
 
 TEST_CASE("step player: a backward instruction reads what its op's row of the rules says") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const ProgramData& program = p.player.data();
   size_t left_out = 0;
   for (size_t i = 0; i < program.instructions.size(); ++i) {

@@ -334,11 +334,11 @@ TEST_CASE("single norm: the Jacobian of a layer norm has the norm 1 over the dev
 }
 
 TEST_CASE("single norm: which kind keeps mean and variance of a gradient") {
-  using Kept = std::tuple<NormKind, bool, bool>;
+  using KindRow = std::tuple<NormKind, bool, bool>;
   for (const auto& [kind, mean, variance] :
-       {Kept{NormKind::Simple, false, false}, Kept{NormKind::LayerNorm, false, false},
-        Kept{NormKind::DetachMean, true, false}, Kept{NormKind::DetachVariance, false, true},
-        Kept{NormKind::Detach, true, true}})
+       {KindRow{NormKind::Simple, false, false}, KindRow{NormKind::LayerNorm, false, false},
+        KindRow{NormKind::DetachMean, true, false}, KindRow{NormKind::DetachVariance, false, true},
+        KindRow{NormKind::Detach, true, true}})
     for (const double scale : {0.1, 3.0}) {
       INFO(to_string(kind) << " at " << scale);
       const NormGradient gradient = gradient_of(kind, scale);

@@ -358,7 +358,7 @@ void io(Io& io, codec::Of<Io, Point>& p) {
   io("key", p.key, codec::Text{4});
 }
 
-struct Kept {
+struct FieldSample {
   double loss = 0, rate = 0.5, score = kUnknown;
   int64_t generation = 1;
   char letter = 'A';
@@ -369,10 +369,10 @@ struct Kept {
   std::map<std::string, Point> points;
   std::vector<Point> rows;
   std::optional<Point> newest;
-  bool operator==(const Kept&) const = default;
+  bool operator==(const FieldSample&) const = default;
 };
 template <class Io>
-void io(Io& io, codec::Of<Io, Kept>& k) {
+void io(Io& io, codec::Of<Io, FieldSample>& k) {
   io("loss", k.loss);
   io("rate", k.rate, codec::Number{0, 1});
   io.optional("score", k.score, {}, kUnknown);
@@ -389,9 +389,11 @@ void io(Io& io, codec::Of<Io, Kept>& k) {
   io.require(k.letter == 'A' || k.done, "colour", "another one");
 }
 
-Kept kept_from(const std::string& text) { return codec::read<Kept>(InputValue::parse(text, "kept")); }
+FieldSample kept_from(const std::string& text) {
+  return codec::read<FieldSample>(InputValue::parse(text, "kept"));
+}
 
-Kept full() {
+FieldSample full() {
   return {1.5,        0.25,         3, 7, 'B', Colour::Green, true, "a note", {1, 2.5}, {{"p", {1, "x"}}},
           {{2, "y"}}, Point{3, "z"}};
 }
@@ -401,7 +403,7 @@ Kept full() {
 using namespace normscope::test_codec;
 
 TEST_CASE("codec: a struct comes back as it was, and is written as one function says") {
-  const Kept kept = full();
+  const FieldSample kept = full();
   const Json json = codec::write(kept);
   CHECK(kept_from(codec::text_of(json)) == kept);
   CHECK(json["rows"] == Json::parse(R"([[2, "y"]])"));
@@ -413,12 +415,12 @@ TEST_CASE("codec: a struct comes back as it was, and is written as one function 
 }
 
 TEST_CASE("codec: what is as its absence means is left out, and is that where it is absent") {
-  Kept kept;
+  FieldSample kept;
   kept.note = "none";
   kept.rows = {{}};
   const Json json = codec::write(kept);
   for (const char* key : {"score", "generation", "done", "note", "points"}) CHECK_FALSE(json.contains(key));
-  const Kept again = kept_from(json.dump());
+  const FieldSample again = kept_from(json.dump());
   CHECK(std::isnan(again.score));
   CHECK(again.generation == 1);
   CHECK(again.note == "none");
@@ -427,7 +429,7 @@ TEST_CASE("codec: what is as its absence means is left out, and is that where it
 }
 
 TEST_CASE("codec: every number that is not finite") {
-  Kept kept = full();
+  FieldSample kept = full();
   for (const double number : {kInfinity, -kInfinity}) {
     kept.loss = number;
     CHECK(kept_from(codec::write(kept).dump()).loss == number);

@@ -130,8 +130,8 @@ inline std::string with_header(const std::string& header, const std::string& dat
 
 // A tiny model and a player of its next step.
 
-struct Played {
-  explicit Played(const TinyOptions& options, uint32_t step = 1)
+struct StepPlayback {
+  explicit StepPlayback(const TinyOptions& options, uint32_t step = 1)
       : tiny(options),
         player(
             tiny.store->clone(), [this](Tape& tape) { return tiny.record(tape).loss; },

@@ -303,7 +303,7 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
                                                         const Choice& choice,
                                                         const std::function<std::vector<Recording>()>& runs) {
   const auto take = [this] {
-    const Made* made = asked_.empty() ? nullptr : background_.find(asked_);
+    const TimedView* made = asked_.empty() ? nullptr : background_.find(asked_);
     if (!made) return;
     made_ = *made;
     made_key_ = std::exchange(asked_, {});
@@ -320,7 +320,7 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
         [pause = pause_, rest, choice, what = runs()]() mutable {
           if (rest > 0) pause->rest(rest);
           const Clock::time_point begin = Clock::now();
-          Made made;
+          TimedView made;
           made.shown = std::make_shared<const ComparisonView>(show(std::move(what), choice));
           made.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
           return made;

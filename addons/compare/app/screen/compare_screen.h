@@ -145,14 +145,14 @@ class Comparing {
 
  private:
   struct Pause;
-  struct Made {
+  struct TimedView {
     std::shared_ptr<const ComparisonView> shown;
     double seconds = 0;  ///< seconds it took
   };
   std::function<void()> wake_;
   std::shared_ptr<Pause> pause_;
-  Background<Made> background_;
-  Made made_;
+  Background<TimedView> background_;
+  TimedView made_;
   std::string asked_, asked_choice_;  ///< keys of the comparison under way; empty: none is
   std::string made_key_, made_choice_;
 };

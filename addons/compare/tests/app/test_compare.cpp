@@ -104,7 +104,7 @@ class MadeRuns {
       runs_.clear();
     } else if (verb == "ours" ||
                verb == "theirs") {  // "ours NAME 60 60:3": histories of 60 steps, seeds 1 and 3
-      Made& made = runs_.emplace_back();
+      LogFixture& made = runs_.emplace_back();
       std::string name, of;
       words >> name;
       while (words >> of) {
@@ -199,7 +199,7 @@ class MadeRuns {
       return how == "is" ? by : how == "slope" ? value + by * step : value + by;
     }
   };
-  struct Made {
+  struct LogFixture {
     Recording run;
     std::vector<std::pair<int32_t, uint64_t>> histories;
     std::vector<Change> changes;
@@ -228,7 +228,7 @@ class MadeRuns {
 
   std::vector<Recording> made() const {
     std::vector<Recording> all;
-    for (const Made& made : runs_) {
+    for (const LogFixture& made : runs_) {
       all.push_back(made.run);
       if (made.histories.empty()) all.back().seeds.clear();
       for (size_t i = 0; i < made.histories.size(); ++i) {
@@ -246,7 +246,7 @@ class MadeRuns {
     return all;
   }
 
-  std::vector<Made> runs_;
+  std::vector<LogFixture> runs_;
   Comparison last_;
 };
 

@@ -587,12 +587,12 @@ TEST_CASE("examine: a look inside has the spectra of one layer, only where it is
 // A published model that became a run is looked into as every run.
 
 using namespace test;
-using test_opened_folder::loss_of_folder, test_opened_folder::near, test_opened_folder::Opened;
+using test_opened_folder::loss_of_folder, test_opened_folder::near, test_opened_folder::FolderModel;
 
 TEST_CASE("published run: looking inside says what the run's own step says, and changes no bit") {
   for (const char* name : {"gpt2", "llama", "olmo2", "gemma2", "pythia"}) {
     INFO(name);
-    Opened opened(name);
+    FolderModel opened(name);
     const auto seen = opened.run(), alone = opened.run();
     const auto inside = look_inside(*seen, "", true);
     seen->step();
@@ -612,7 +612,7 @@ TEST_CASE("published run: looking inside says what the run's own step says, and 
 
 TEST_CASE("published run: an encoder is asked for each token where it stands, and learns hidden ones") {
   for (const char* name : {"bert", "roberta"}) {
-    Opened opened(name);
+    FolderModel opened(name);
     const auto run = opened.run();
     const auto inside = look_inside(*run, "", false);
     CHECK(inside->found.targets == inside->found.tokens);

@@ -54,7 +54,7 @@ struct MatrixParameters {
     CHECK(run_stages(kernels_of(op).forward(c), c, step, order));
     CHECK(memory.intact());
   }
-  Guarded memory{size_t{1} << 17};
+  GuardedMemory memory{size_t{1} << 17};
   std::vector<ParameterCall> calls;
   std::vector<double> update_norm, weight_norm;
   double clip_factor = 1.0;

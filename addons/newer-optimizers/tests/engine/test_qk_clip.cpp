@@ -83,7 +83,7 @@ TEST_CASE("qk-clip: the largest logit equals plain loops, masked and not, its ne
     on_each_instruction_set([&] {
       std::vector<float> first;
       for (const Order& order : orders()) {
-        Guarded memory(size_t{1} << 14);
+        GuardedMemory memory(size_t{1} << 14);
         Call call{};
         call.attributes = LargestLogitSpec{static_cast<int32_t>(c.H), c.causal, c.window, c.scale};
         call.in[0] = {memory.copy(q), {c.B, c.Tq, D}};

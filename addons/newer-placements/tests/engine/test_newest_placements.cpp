@@ -35,7 +35,7 @@ TEST_CASE("ramp: the kernel sets every number to the share of the steps that are
   for (const int64_t n : {1, 3, 64})
     for (const auto& [step, expected] : {std::pair{1u, 0.125f}, {5u, 0.625f}, {8u, 1.0f}, {90u, 1.0f}})
       on_each_instruction_set([&] {
-        Guarded memory(size_t{1} << 12);
+        GuardedMemory memory(size_t{1} << 12);
         Call call{};
         call.attributes = RampSpec{8};
         call.in[0] = {memory.copy(std::vector<float>(static_cast<size_t>(n), -3.0f)), Shape{n}};

@@ -178,7 +178,7 @@ TEST_CASE("unit vectors: the kernel divides rows or columns by their lengths, ze
       on_each_instruction_set([&] {
         std::vector<float> first;
         for (const Order& order : orders()) {
-          Guarded memory(size_t{1} << 18);
+          GuardedMemory memory(size_t{1} << 18);
           Call call{};
           call.attributes = UnitVectorsSpec{columns};
           call.in[0] = {memory.copy(w), shape};

@@ -340,14 +340,14 @@ void refuse_opposite(const course::Check& check, const std::optional<Opposite>& 
     t.refuse("opposite", "shares values with the check's own band: expected two bands apart");
 }
 
-Drawn read_drawn(Table t, const Claim& claim) {
-  Drawn d{.title = t.text("title"),
-          .x = t.text("x"),
-          .y = t.text("y"),
-          .log_x = t.flag("log_x", false),
-          .log_y = t.flag("log_y", false)};
+ClaimPlot read_drawn(Table t, const Claim& claim) {
+  ClaimPlot d{.title = t.text("title"),
+              .x = t.text("x"),
+              .y = t.text("y"),
+              .log_x = t.flag("log_x", false),
+              .log_y = t.flag("log_y", false)};
   for (Table& one : t.tables("lines")) {
-    Drawn::Trace trace{one.text("line"), one.text("name")};
+    ClaimPlot::Trace trace{one.text("line"), one.text("name")};
     if (!claim.line(trace.line))
       one.refuse("line", Message("'{}' is not in this claim: expected a curve of it", trace.line));
     one.done();

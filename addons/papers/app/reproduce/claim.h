@@ -110,7 +110,7 @@ inline constexpr int32_t kMostSeeds = 100;
 inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
 
 /// A plot of curves below the paper's numbers.
-struct Drawn {
+struct ClaimPlot {
   std::string title{}, x{}, y{};
   bool log_x = false, log_y = false;
   struct Trace {
@@ -140,7 +140,7 @@ struct Claim {
   std::vector<Control> controls;
   std::vector<std::string> subject;  ///< fields beside the model in which its runs differ, as the source's do
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
-  std::vector<Drawn> drawings;
+  std::vector<ClaimPlot> drawings;
   std::map<std::string, std::string> starts;  ///< by run: the one whose final weights it starts with
   /// Holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
   /// are averaged.

@@ -298,11 +298,11 @@ constexpr codec::Object kPoints{[](auto& io, auto& data) {
 }};
 
 /// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is missing.
-using Resolved = std::vector<std::shared_ptr<const Claim>>;
+using BestClaims = std::vector<std::shared_ptr<const Claim>>;
 
 /// Every run of the claims, seed by seed, so that a stopped training has results for every claim; of controls that are
 /// not chosen none.
-std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, const Resolved& best,
+std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, const BestClaims& best,
                                      const Seeds& seeds) {
   std::vector<StudyRun> runs;
   int32_t most = 0;
@@ -321,7 +321,7 @@ std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, co
 /// second needs the results of the first. A shard knows only its part of the first round, so it trains no control: that
 /// is done when the shards are merged.
 NumbersByKey train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
-                          const RunnerOptions& options, const OnProgress& on_progress, Resolved& best,
+                          const RunnerOptions& options, const OnProgress& on_progress, BestClaims& best,
                           experiments::StudyResults& all) {
   NumbersByKey taken;
   experiments::Study study{.name = "reproduce"};
@@ -570,7 +570,7 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
   Visit out;
   FreshModels fresh(claims, seeds, store, options);
   NumbersByKey taken;
-  Resolved best(claims.size());
+  BestClaims best(claims.size());
   out.complete = fresh.measure(on_progress);
   if (out.complete) taken = train_claims(claims, seeds, store, options, on_progress, best, out);
   std::vector<std::vector<course::CurveSet>> curves;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kAll = std::numeric_limits<double>::infinity();
 
-bool all_opposite(const std::optional<Opposite>& opposite, const course::Measured& measured) {
+bool all_opposite(const std::optional<Opposite>& opposite, const course::SeedValues& measured) {
   return opposite && !measured.values.empty() && std::ranges::all_of(measured.values, [&](double value) {
            return !std::isnan(value) && opposite->holds(value);
          });
@@ -300,7 +300,7 @@ std::string definition_of_band(const course::Check& check) {
 
 /// Uses the range in place of the seeds where only mean and range are known: a band that holds both
 /// ends holds every seed.
-course::Measured measured_from(const course::Measured& m, course::Mean mean) {
+course::SeedValues measured_from(const course::SeedValues& m, course::Mean mean) {
   if (!m.values.empty()) {
     std::vector<int32_t> seeds(m.values.size());
     std::iota(seeds.begin(), seeds.end(), 1);
@@ -319,7 +319,7 @@ std::string controls_text(const Claim& claim) {
   return out;
 }
 
-std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
+std::string mean_text(const course::SeedValues& measured, const course::Measure& measure) {
   const auto endless = std::ranges::count_if(measured.values, [](double value) { return std::isinf(value); });
   if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
     return course::shown(measured.spread.mean, measure);

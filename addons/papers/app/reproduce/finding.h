@@ -47,7 +47,7 @@ inline constexpr double kLevel = 0.05;
 
 /// A measure's mean as it is shown. Where some seeds never reached it and others did, it is their number
 /// instead, because an infinite value is counted and not averaged.
-std::string mean_text(const course::Measured& measured, const course::Measure& measure);
+std::string mean_text(const course::SeedValues& measured, const course::Measure& measure);
 
 /// Says " Post-LN is at its best: learning rate 0.002, the best of 9 …" of each control; empty: there is none.
 std::string controls_text(const Claim& claim);
@@ -75,8 +75,8 @@ void conclude_recorded(Outcome& outcome, const std::map<std::string, course::Cur
 struct RecordedFindings {
   std::string definition;  ///< definition_of() of the claim at that time
   int32_t seeds = 0;
-  std::map<std::string, course::Measured> measures;  ///< without values where only mean and range were kept
-  std::map<std::string, std::string> chosen;         ///< by control, the cell that was chosen for it
+  std::map<std::string, course::SeedValues> measures;  ///< without values where only mean and range were kept
+  std::map<std::string, std::string> chosen;           ///< by control, the cell that was chosen for it
   std::vector<std::string> not_excluded;  ///< by check, as CheckResult has it; empty: no neighbour was tested
   std::map<std::string, course::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
 };

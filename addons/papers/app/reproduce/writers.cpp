@@ -103,7 +103,7 @@ double flop_a_second(const std::vector<Outcome>& outcomes) {
 }
 
 /// The mean, and the range where the seeds differ: "1.2, 0.9 to 1.5 nats".
-std::string value_text(const course::Measured& measured, const course::Measure& measure) {
+std::string value_text(const course::SeedValues& measured, const course::Measure& measure) {
   const std::string mean = mean_text(measured, measure);
   if (measured.values.size() < 2 || std::isnan(measured.spread.low)) return mean;
   const std::string range = course::range_text(measured.spread, measure);
@@ -310,7 +310,7 @@ void set_range(plot::Axis& axis, const plot::Extent& range) {
   axis.hi = log ? high * 1.2 : high + margin;
 }
 
-plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
+plot::PlotSpec curve_plot(const Outcome& outcome, const ClaimPlot& drawn) {
   plot::PlotSpec spec{
       .id = outcome.claim->id, .title = drawn.title, .note = tr("here; bands: range over the seeds")};
   spec.x.label = drawn.x;
@@ -319,7 +319,7 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
   if (drawn.log_y) spec.y.scale = plot::AxisScale::Log;
   plot::Extent across, up;
   int run = 0;
-  for (const Drawn::Trace& trace : drawn.lines) {
+  for (const ClaimPlot::Trace& trace : drawn.lines) {
     const course::CurveBand& band = outcome.results.curves.at(trace.line);
     if (band.x.empty()) continue;
     widen(spec.x, across, band.x);
@@ -348,7 +348,7 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
 
 std::string measured_text(const Outcome& outcome, const std::string& id) {
   const course::Measure& measure = *outcome.claim->language.measure(id);
-  const course::Measured& measured = outcome.results.measures.at(id);
+  const course::SeedValues& measured = outcome.results.measures.at(id);
   if (measured.values.empty()) return "–";
   const std::string mean = mean_text(measured, measure);
   const size_t seeds = outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
@@ -471,7 +471,7 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
 std::string to_svg(const Outcome& outcome) {
   return ui::to_svg(outcome.claim->id, [&](Painter& p, const Theme& t) {
     float y = ClaimTable(p, t, outcome).draw();
-    for (const Drawn& drawn : outcome.claim->drawings) {
+    for (const ClaimPlot& drawn : outcome.claim->drawings) {
       plot::draw_still(p, t, curve_plot(outcome, drawn), {0, y, kClaimWidth, kPlotHeight});
       y += kPlotHeight;
     }

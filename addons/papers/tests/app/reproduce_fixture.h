@@ -30,7 +30,7 @@ inline reproduce::Outcome judge_values(const reproduce::Claim& claim,
   outcome.claim = &claim;
   outcome.seeds = outcome.results.seeds = seeds;
   for (const course::Measure& m : claim.language.measures) {
-    course::Measured& measured = outcome.results.measures[m.id];
+    course::SeedValues& measured = outcome.results.measures[m.id];
     if (values.contains(m.id)) measured.values = values.at(m.id);
     for (size_t i = 0; i < measured.values.size(); ++i) measured.seeds.push_back(static_cast<int32_t>(i) + 1);
     measured.spread = spread_of(measured.values, m.mean);

@@ -35,8 +35,8 @@ std::vector<float> logits(Run& run, const Task& task) {
 }
 
 /// Trains, saves, folds and loads, and has the relative distance of the logits.
-struct Folded {
-  explicit Folded(const RunSpec& spec) : task(small_task(spec.data)) {
+struct FoldFixture {
+  explicit FoldFixture(const RunSpec& spec) : task(small_task(spec.data)) {
     run = make_run(spec);
     steps(*run, 25);
     run->save(kRun);
@@ -44,7 +44,7 @@ struct Folded {
     loaded = Run::load(kFolded, task, shared_backend());
     distance = relative_difference(logits(*loaded, *task), logits(*run, *task));
   }
-  ~Folded() {
+  ~FoldFixture() {
     std::remove(kRun.c_str());
     std::remove(kFolded.c_str());
   }
@@ -59,7 +59,7 @@ std::string refusal(const std::string& in) {
 }
 
 TEST_CASE("admin-fold: a decoder becomes Post-LN with the same outputs", "[fold]") {
-  const Folded folded(preset_spec("admin"));
+  const FoldFixture folded(preset_spec("admin"));
   CHECK(folded.result.sublayers == 4);
   CHECK(folded.result.untied);
   const ModelConfig& model = folded.loaded->spec().model;
@@ -84,7 +84,7 @@ TEST_CASE("admin-fold: a decoder becomes Post-LN with the same outputs", "[fold]
 }
 
 TEST_CASE("admin-fold: an encoder-decoder, whose stacks part with their shared embedding", "[fold]") {
-  const Folded folded(preset_spec("admin", Architecture::EncoderDecoder));
+  const FoldFixture folded(preset_spec("admin", Architecture::EncoderDecoder));
   CHECK(folded.result.sublayers == 2 * 2 + 2 * 3);
   CHECK(folded.result.unshared);
   CHECK(folded.loaded->store().find("enc.emb.tokens") >= 0);
@@ -92,20 +92,20 @@ TEST_CASE("admin-fold: an encoder-decoder, whose stacks part with their shared e
 }
 
 TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two", "[fold]") {
-  CHECK(Folded(preset_spec("admin-paper")).distance <= 1e-5);
-  const Folded encoder(
+  CHECK(FoldFixture(preset_spec("admin-paper")).distance <= 1e-5);
+  const FoldFixture encoder(
       with_fields(preset_spec("admin", Architecture::Encoder),
                   {{"model.norm", "rms"}, {"model.tied", "false"}, {"model.positions", "sinusoidal"}}));
   CHECK_FALSE(encoder.result.untied);
   CHECK(encoder.distance <= 1e-5);
-  const Folded one(
+  const FoldFixture one(
       with_fields(preset_spec("pre", Architecture::EncoderDecoder), {{"model.encoder_placement", "admin"}}));
   CHECK(one.result.sublayers == 4);
   CHECK(one.distance <= 1e-5);
 }
 
 TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
-  const Folded folded(with_fields(preset_spec("admin"), {{"model.memory", "8"}}));
+  const FoldFixture folded(with_fields(preset_spec("admin"), {{"model.memory", "8"}}));
   CHECK(folded.distance <= 1e-5);
   CHECK(SafetensorsFile::load(kRun).contains("memory/lengths"));
   CHECK_FALSE(SafetensorsFile::load(kFolded).contains("memory/lengths"));

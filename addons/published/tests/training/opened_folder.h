@@ -21,8 +21,8 @@ inline const std::filesystem::path kFolder =
     std::filesystem::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
 constexpr const char* kPassage = "5 17 3 5 9 4 8";
 
-struct Opened {
-  explicit Opened(const char* name, const char* passage = kPassage)
+struct FolderModel {
+  explicit FolderModel(const char* name, const char* passage = kPassage)
       : spec(published::run_of((kFolder / name).string(), passage)), task(make_task(spec.data)) {
     fit_to_data(spec, *task);
   }

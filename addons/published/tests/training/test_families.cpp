@@ -20,8 +20,8 @@ using Numbers = std::vector<double>;
 const fs::path kFolder = fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers");
 
 /// A folder whose model has read the texts of its reference, and knows its gradients.
-struct Opened {
-  explicit Opened(const fs::path& folder)
+struct ReferenceModel {
+  explicit ReferenceModel(const fs::path& folder)
       : reference(SafetensorsFile::load((folder / "reference.safetensors").string())),
         shape(reference.shape("input/x")),
         model(published::open(folder.string(), static_cast<int32_t>(shape[1]))),
@@ -106,7 +106,7 @@ struct Deviations {
   double logits = 0, hidden = 0, loss = 0, norm = 0, along = 0;
 };
 
-void compare_gradients(const Opened& opened, const fs::path& folder, Deviations& worst) {
+void compare_gradients(const ReferenceModel& opened, const fs::path& folder, Deviations& worst) {
   std::ifstream file(folder / "gradients.json");
   const nlohmann::json expected = nlohmann::json::parse(file);
   const std::map<std::string, Numbers> gradients = opened.gradients();
@@ -135,7 +135,7 @@ void compare_gradients(const Opened& opened, const fs::path& folder, Deviations&
 }
 
 Deviations compare(const fs::path& folder) {
-  const Opened opened(folder);
+  const ReferenceModel opened(folder);
   Deviations worst;
   const auto hidden = [&](ValueId value, const std::string& name) {
     INFO(name);
@@ -183,8 +183,8 @@ TEST_CASE("published: deviations of each family", "[.][print]") {
 // Fill() puts what fits of a published folder into the Store of a model that may be wired otherwise.
 
 /// A Store with moments for a model, as training has it.
-struct Trained {
-  explicit Trained(const ModelConfig& config) {
+struct TrainingStore {
+  explicit TrainingStore(const ModelConfig& config) {
     Tape tape(store);
     record_transformer(tape, config, {.batch = 1, .sequence = 1, .training = false, .probes = false});
     store.materialize(7);
@@ -212,7 +212,7 @@ TEST_CASE("fill: a model of the same wiring gets what load gives it", "[publishe
     Store loaded(*backend);
     published::declare(model, loaded);
     published::load(model, loaded);
-    Trained filled(model.spec.model);
+    TrainingStore filled(model.spec.model);
     int32_t trainable = 0;
     for (const ParameterInfo& parameter : loaded.parameters())
       trainable += published::has_place(model, parameter);
@@ -231,7 +231,7 @@ TEST_CASE("fill: what a changed model has beside the folder's keeps its values",
   config.sequence = 8;  // the folder's table has 16 positions
   config.feed_forward *= 2;
   set_placement(config, Placement::Post);
-  Trained run(config);
+  TrainingStore run(config);
   // The tables, and of two layers four matrices and four biases of attention and the bias behind the network.
   CHECK(published::fill(model, run.store) == 2 + 2 * 9);
   for (const char* name : {"L01.attn.stream.gain", "L01.ffn.w1", "L02.ffn.b1", "L03.attn.wq", "L03.attn.bo"})
@@ -251,13 +251,13 @@ TEST_CASE("fill: positions that begin with another row, and a table that is too 
   const SafetensorsFile file = SafetensorsFile::load((kFolder / "opt-pre/model.safetensors").string());
   ModelConfig config = model.spec.model;
   config.sequence = 8;
-  Trained shorter(config);
+  TrainingStore shorter(config);
   published::fill(model, shorter.store);
   const std::vector<float> table = file.floats("model.decoder.embed_positions.weight");
   CHECK(same_bits(shorter.read("emb.positions"),
                   std::vector(table.begin() + 2 * 24, table.begin() + (2 + 8) * 24)));
   config.sequence = 32;
-  Trained longer(config);
+  TrainingStore longer(config);
   published::fill(model, longer.store);
   CHECK(longer.kept("emb.positions"));
 }
@@ -271,7 +271,7 @@ TEST_CASE("fill: a tensor without floats is refused before anything changes", "[
   REQUIRE(last != text.npos);
   folder.write("model.safetensors", text.replace(last, 5, "\"I32\""));
   const published::PublishedModel model = published::open(folder.path.string(), 8);
-  Trained run(model.spec.model);
+  TrainingStore run(model.spec.model);
   CHECK(contains(error_of([&] { published::fill(model, run.store); }),
                  "tensor \"wte.weight\": dtype I32, expected F32, F64, F16 or BF16"));
   for (const ParameterInfo& parameter : run.store.parameters()) CHECK(run.kept(parameter.name.c_str()));

@@ -15,8 +15,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A folder of the references, to be changed.
-struct Copied {
-  explicit Copied(const char* name) {
+struct FolderCopy {
+  explicit FolderCopy(const char* name) {
     for (const auto& entry : fs::directory_iterator(
              fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers") / name))
       fs::copy_file(entry.path(), folder.path / entry.path().filename());
@@ -47,7 +47,7 @@ struct Copied {
 TEST_CASE("published: a config.json, an index or weights that cannot be used are refused by their place") {
   for (const std::vector<std::string>& row : refusals("config-json")) {
     const std::vector<std::string> name = split(row[0] + " config.json", " "), change = split(row[1], " => ");
-    const Copied copied(name[0].c_str());
+    const FolderCopy copied(name[0].c_str());
     if (change.size() == 2)
       copied.change(name[1].c_str(), change[0], change[1]);
     else
@@ -55,7 +55,7 @@ TEST_CASE("published: a config.json, an index or weights that cannot be used are
     INFO(row[0] << ": " << row[1]);
     CHECK(says(copied.refused(), row[2]));
   }
-  const Copied none("gpt2");
+  const FolderCopy none("gpt2");
   fs::remove(none.folder.path / "config.json");
   CHECK(contains(none.refused(), "[published DIR] there is no config.json"));
   none.folder.write("adapter_config.json", "{}");
@@ -66,7 +66,7 @@ TEST_CASE("published: an older config.json has the class alone, and what nobody 
   for (const auto& entry : fs::directory_iterator(
            fs::path(NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers"))) {
     if (!entry.is_directory()) continue;
-    const Copied copied(entry.path().filename().c_str());
+    const FolderCopy copied(entry.path().filename().c_str());
     const auto type_of = [&] { return published::open(copied.folder.path.string(), 8).family->type; };
     const std::string type = type_of();
     copied.change("config.json", "\"model_type\"", "\"unread\": [NaN, -Infinity], \"was\"");
@@ -75,7 +75,7 @@ TEST_CASE("published: an older config.json has the class alone, and what nobody 
 }
 
 TEST_CASE("published: the folder is found by the paths that people have") {
-  const Copied copied("gpt2");
+  const FolderCopy copied("gpt2");
   const Folder hub;
   const fs::path models = hub.path / "models--org--small", snapshot = models / "snapshots" / "0a1b";
   fs::create_directories(snapshot);
@@ -105,7 +105,7 @@ TEST_CASE("published: the folder is found by the paths that people have") {
 }
 
 TEST_CASE("published: weights that are cut, not there or pickled") {
-  const Copied copied("gpt2");
+  const FolderCopy copied("gpt2");
   const std::string whole = test::read_all(copied.folder.path / "model.safetensors");
   CHECK(copied.refused() == "no error");
   copied.folder.write("model.safetensors", whole.substr(0, whole.size() - 4));
@@ -167,15 +167,15 @@ TEST_CASE("published: shards of PyTorch hold what their index says, and nothing 
 }
 
 TEST_CASE("published: a head beside a tied table counts where it is another matrix") {
-  const Copied copied("llama");
+  const FolderCopy copied("llama");
   copied.change("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
   CHECK_FALSE(published::open(copied.folder.path.string(), 8).spec.model.tied_output);
-  const Copied tied("smollm");
+  const FolderCopy tied("smollm");
   CHECK(published::open(tied.folder.path.string(), 8).spec.model.tied_output);
 }
 
 TEST_CASE("published: what is RoBERTa by another name is that model") {
-  const Copied copied("roberta");
+  const FolderCopy copied("roberta");
   const RunSpec before = published::open(copied.folder.path.string(), 8).spec;
   const auto same = [&](const char* from, const std::string& to, const char* type) {
     copied.change("config.json", from, to);
@@ -201,7 +201,7 @@ TEST_CASE("published: files without a head are the stack alone") {
                 {"electra-narrow", "electra.", "generator_"}};
   for (const auto& [name, prefix, head] : kCases) {
     INFO(name);
-    const Copied copied(name);
+    const FolderCopy copied(name);
     const auto before = published::open(copied.folder.path.string(), 8);
     CHECK_FALSE(before.headless);
     SafetensorsWriter bare;

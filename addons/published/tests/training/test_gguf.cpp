@@ -104,7 +104,7 @@ struct GgufWriter {
 
 namespace normscope::test_gguf {
 using namespace test;
-using published::GgufFile, test_opened_folder::kFolder, test_opened_folder::Opened;
+using published::GgufFile, test_opened_folder::kFolder, test_opened_folder::FolderModel;
 using Json = nlohmann::json;
 using Numbers = std::vector<float>;
 namespace {
@@ -219,7 +219,7 @@ const Names& names_in(const std::string& table) {
   return tables.at(table);
 }
 
-struct Converted {
+struct Conversion {
   const char *folder, *architecture;
   const char* names;
   bool interleaved = false, transposed = false, one_more = false;
@@ -239,7 +239,7 @@ Numbers interleaved(const Numbers& rows, size_t columns, size_t heads) {
 }
 
 /// A folder of the fixtures as the converter of llama.cpp writes it.
-GgufWriter converted(const Converted& how) {
+GgufWriter converted(const Conversion& how) {
   const fs::path folder = kFolder / how.folder;
   const Json config = Json::parse(read_all(folder / "config.json"));
   GgufWriter file;
@@ -286,16 +286,16 @@ GgufWriter converted(const Converted& how) {
   return file;
 }
 
-const Converted kConverted[] = {{"llama", "llama", "pre", true},
-                                {"smollm", "llama", "pre", true},
-                                {"phi3", "phi3", "phi3"},
-                                {"qwen2", "qwen2", "pre"},
-                                {"qwen3", "qwen3", "pre"},
-                                {"gemma2", "gemma2", "sandwich", false, false, true},
-                                {"gemma3", "gemma3", "sandwich", false, false, true},
-                                {"olmo2", "olmo2", "sandwich"},
-                                {"gpt2", "gpt2", "gpt2", false, true},
-                                {"bert", "bert", "bert"}};
+const Conversion kConverted[] = {{"llama", "llama", "pre", true},
+                                 {"smollm", "llama", "pre", true},
+                                 {"phi3", "phi3", "phi3"},
+                                 {"qwen2", "qwen2", "pre"},
+                                 {"qwen3", "qwen3", "pre"},
+                                 {"gemma2", "gemma2", "sandwich", false, false, true},
+                                 {"gemma3", "gemma3", "sandwich", false, false, true},
+                                 {"olmo2", "olmo2", "sandwich"},
+                                 {"gpt2", "gpt2", "gpt2", false, true},
+                                 {"bert", "bert", "bert"}};
 
 /// The parameters of a model, by their names.
 std::map<std::string, Numbers> parameters_of(const published::PublishedModel& model) {
@@ -312,7 +312,7 @@ std::map<std::string, Numbers> parameters_of(const published::PublishedModel& mo
 }  // namespace
 
 TEST_CASE("gguf: a file is the model of the folder that it was made of", "[published]") {
-  for (const Converted& how : kConverted) {
+  for (const Conversion& how : kConverted) {
     INFO(how.folder);
     const Folder folder;
     const std::string path = folder.write("a.gguf", converted(how).bytes());
@@ -353,7 +353,7 @@ TEST_CASE("gguf: a file stands wherever a folder does", "[published]") {
   CHECK(published::title_of(path) == "small");
   CHECK(look_at_model(path)->opens);
   CHECK(format_of_weights(path) == format_of_model((kFolder / "smollm").string()));
-  Opened from_folder("smollm"), from_file(path.c_str());
+  FolderModel from_folder("smollm"), from_file(path.c_str());
   CHECK(from_file.spec.train.init_from == path);
   const auto a = from_folder.run(), b = from_file.run();
   a->step();

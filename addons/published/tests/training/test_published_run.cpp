@@ -11,7 +11,7 @@
 namespace normscope::test_published_run {
 using namespace test;
 using test_opened_folder::kFolder, test_opened_folder::loss_of_folder, test_opened_folder::near,
-    test_opened_folder::Opened;
+    test_opened_folder::FolderModel;
 namespace fs = std::filesystem;
 
 TEST_CASE("published run: a decoder begins at the loss of the folder's weights, in every family") {
@@ -20,7 +20,7 @@ TEST_CASE("published run: a decoder begins at the loss of the folder's weights, 
     const std::string name = entry.path().filename().string();
     if (!fs::exists(entry.path() / "config.json")) continue;
     INFO(name);
-    Opened opened(name.c_str());
+    FolderModel opened(name.c_str());
     if (opened.spec.model.architecture != Architecture::Decoder) continue;
     ++decoders;
     const auto run = opened.run();
@@ -33,7 +33,7 @@ TEST_CASE("published run: a decoder begins at the loss of the folder's weights, 
 }
 
 TEST_CASE("published run: the specification is kept as every other") {
-  const Opened opened("gemma2");
+  const FolderModel opened("gemma2");
   const std::vector<ConfigRun> one{{.spec = opened.spec, .edits = {}}};
   const std::vector<ConfigRun> again = parse_config(write_config(one), "again");
   REQUIRE(again.size() == 1);
@@ -49,7 +49,7 @@ TEST_CASE("published run: a folder stands wherever a configuration does") {
 }
 
 TEST_CASE("published run: with another wiring what fits is taken over") {
-  Opened opened("gpt2");
+  FolderModel opened("gpt2");
   const auto whole = opened.run();
   set_field(opened.spec, "wiring.L01.ffn", "before=none");
   const auto changed = opened.run();

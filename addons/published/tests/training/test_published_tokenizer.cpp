@@ -33,7 +33,7 @@ std::vector<std::string> kinds_in(const std::string& folder) {
 }
 
 /// Holds a tokenizer against its reference.json, text by text.
-struct Compared {
+struct TokenizerComparison {
   size_t texts = 0, wrong = 0;
   std::vector<std::string> first;  // of what is wrong, a few
 
@@ -46,7 +46,7 @@ struct Compared {
   }
 };
 
-Compared compare(const std::string& folder, const std::string& name) {
+TokenizerComparison compare(const std::string& folder, const std::string& name) {
   const PublishedTokenizer tokenizer = PublishedTokenizer::load(folder + "/" + name);
   const auto texts = read_json(folder + "/strings.json").get<std::vector<std::string>>();
   const Json reference = read_json(folder + "/" + name + "/reference.json");
@@ -55,7 +55,7 @@ Compared compare(const std::string& folder, const std::string& name) {
   const auto said = [&](const char* kind, size_t i, const std::string& otherwise) {
     return reference[kind].value(std::to_string(i), otherwise);
   };
-  Compared compared;
+  TokenizerComparison compared;
   compared.texts = texts.size();
   for (size_t i = 0; i < texts.size(); ++i) {
     const std::string& text = texts[i];
@@ -75,7 +75,7 @@ TEST_CASE("published tokenizer: every kind gives the numbers and texts of the li
   const auto kinds = kinds_in(kFixtures);
   CHECK(kinds.size() == 16);
   for (const std::string& name : kinds) {
-    const Compared compared = compare(kFixtures, name);
+    const TokenizerComparison compared = compare(kFixtures, name);
     CHECK(compared.texts > 200);
     for (const std::string& line : compared.first) FAIL_CHECK(name << ": " << line);
     CHECK(compared.wrong == 0);
@@ -115,7 +115,7 @@ TEST_CASE("published tokenizer: other texts than the fixtures'", "[.compare]") {
   const char* folder = std::getenv("NORMSCOPE_COMPARE");
   REQUIRE(folder);
   for (const std::string& name : kinds_in(folder)) {
-    const Compared compared = compare(folder, name);
+    const TokenizerComparison compared = compare(folder, name);
     fmt::print("{}: {} texts, {} of their results differ\n", name, compared.texts, compared.wrong);
     for (const std::string& line : compared.first) FAIL_CHECK(name << ": " << line);
   }
@@ -182,7 +182,7 @@ TEST_CASE("published: characters of every length come back as they went in") {
 }
 
 /// Line by line in tokenizer.txt a tokenizer is made, of one text or of older files, and used.
-class Asked {
+class TokenizerScript {
  public:
   std::string obey(const std::string& line) {
     const auto [verb, rest] = test::verb_and_rest(line);
@@ -250,7 +250,7 @@ class Asked {
 TEST_CASE("published: tokenizers answer as told, of one text and of older files", "[listing]") {
   if (!unicode_unavailable().empty()) SKIP_CASE(unicode_unavailable());
   CHECK_FALSE(word_rule("\\s+"));
-  Asked asked;
+  TokenizerScript asked;
   test::check_answers("tokenizer", [&](const std::string& line) { return asked.answer(line); });
   const Folder folder;
   const PublishedTokenizer one = PublishedTokenizer::load(folder.write("tokenizer.json", small().dump()));

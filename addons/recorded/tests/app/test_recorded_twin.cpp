@@ -161,8 +161,8 @@ TEST_CASE("what is recorded of a stream has the names of the engine's own measur
 constexpr const char* kHead = "{\"format\":\"normscope log 3\"}\n";
 
 /// An untrained model whose measurements became a line of a log, as a recorder would have written it.
-struct Measured {
-  explicit Measured(Placement placement) : backend(make_cpu_backend(1)) {
+struct LoggedModel {
+  explicit LoggedModel(Placement placement) : backend(make_cpu_backend(1)) {
     config.layers = 3;
     config.d_model = 256;
     config.heads = 4;
@@ -234,7 +234,7 @@ TEST_CASE("shares of what is older: those of the engine, exactly without norms o
                                            {Placement::Post, 0.2},
                                            {Placement::DeepNorm, 0.2},
                                            {Placement::Keel, 0.2}}) {
-    const Measured model(placement);
+    const LoggedModel model(placement);
     const Recording run = read(model.line());
     for (int i = 1; i <= 2 * model.config.layers; ++i)
       for (int j = 0; j <= i; ++j) {
@@ -246,7 +246,7 @@ TEST_CASE("shares of what is older: those of the engine, exactly without norms o
 }
 
 TEST_CASE("shares of what is older: none from a line that lacks a number, or says them itself") {
-  const Measured model(Placement::Pre);
+  const LoggedModel model(Placement::Pre);
   CHECK(std::isnan(number_of(read(model.line("beta2.3.3")), "beta2.2.1")));
   // What rests on a missing variance is unknown, and what does not is there.
   const Recording lacking = read(model.line("L02.attn"));

@@ -375,7 +375,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
       list ? tr("One value: drag it, Delete removes it.") : tr("An end of the range: drag it."), options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
   // Only a press takes the handle, so that a handle which undo has dropped is not held again before the next press.
-  if (hit.pressed) held_ = Held{which, handle, axis, rail, ImGui::GetFrameCount()};
+  if (hit.pressed) held_ = HandleDrag{which, handle, axis, rail, ImGui::GetFrameCount()};
   if (in_hand) {
     held_->frame = ImGui::GetFrameCount();
     held_->moved = held_->moved || hit.dragging;

@@ -15,15 +15,15 @@ using link::kPlace;
 constexpr int64_t kMostLinkedRuns = 2000;
 constexpr size_t kMostParts = 64;  // axes and settings
 
-struct Read {
+struct SweepFields {
   Plan plan;  ///< without its axes
   std::vector<std::string> axes, more_seeds;
   Metric metric;
 };
 
-Read read(const ScreenSettings& settings, bool of_link) {
+SweepFields read(const ScreenSettings& settings, bool of_link) {
   link::ScreenSettingsReader reader(Screen::Sweep, settings);
-  Read read;
+  SweepFields read;
   read.plan.set = reader.all("set");
   read.axes = reader.all("axis");
   if (!of_link) read.more_seeds = reader.all("more_seeds");
@@ -85,12 +85,12 @@ ScreenSettings link_of(KeptSweep kept) {
 }
 
 KeptSweep sweep_from(const ScreenSettings& settings) {
-  Read all = read(settings, false);
+  SweepFields all = read(settings, false);
   return {plan_from(std::move(all.plan), all.axes, all.more_seeds), all.metric};
 }
 
 void check_link(const ScreenSettings& settings) {
-  const Read asked = read(settings, true);
+  const SweepFields asked = read(settings, true);
   for (const std::vector<std::string>* parts : {&asked.plan.set, &asked.axes})
     for (const std::string& part : *parts) require_no_file(part);
   if (asked.plan.set.size() + asked.axes.size() > kMostParts)

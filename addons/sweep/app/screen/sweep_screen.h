@@ -153,14 +153,14 @@ class SweepScreen : public AppScreen {
   Left left_ = Left::Grid;
   std::array<std::string, 2> typed_{}, search_{};
   /// The handle that the user holds, with the axis and its rail as they were when it was taken.
-  struct Held {
+  struct HandleDrag {
     size_t which = 0, handle = 0;
     Axis axis;
     Rail rail;
     int frame = 0;       ///< the frame it was drawn in last
     bool moved = false;  ///< a press without a movement changes nothing
   };
-  std::optional<Held> held_;
+  std::optional<HandleDrag> held_;
   std::vector<OpenRun> open_;                  ///< runs of the Lab in this frame
   std::vector<std::pair<Place, char>> tiles_;  ///< cells that are open in the Lab
   plot::View curve_view_, line_view_;

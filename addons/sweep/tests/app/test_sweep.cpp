@@ -134,7 +134,7 @@ std::string said(const Grid& grid) {
 }
 
 /// What the lines of plans.txt do: to an axis, to a plan, to a region of it, to a grid.
-class Edited {
+class PlanScript {
  public:
   std::string obey(const std::string& line) {
     const auto [verb, rest] = test::verb_and_rest(line);
@@ -240,7 +240,7 @@ class Edited {
 }  // namespace
 
 TEST_CASE("sweep: axes, plans and grids are what was asked for", "[listing]") {
-  Edited edited;
+  PlanScript edited;
   test::check_answers("plans", [&](const std::string& line) { return edited.obey(line); });
 }
 

@@ -53,13 +53,13 @@ void fill(Program& program, int32_t rows, int32_t T, int32_t from) {
     }
 }
 
-struct Recorded {
+struct ModelProgram {
   ModelValues values;
   Program program;
 };
 
-Recorded record(Store& store, const ModelConfig& c, int32_t rows, int32_t T, int32_t memory,
-                bool backward = false) {
+ModelProgram record(Store& store, const ModelConfig& c, int32_t rows, int32_t T, int32_t memory,
+                    bool backward = false) {
   Tape tape(store);
   ModelValues values = record_transformer(
       tape, c, {.batch = rows, .sequence = T, .memory = memory, .training = false, .probes = false});
@@ -84,12 +84,12 @@ TEST_CASE("memory: segments with all they have read behind them give the logits 
     INFO(to_string(placement));
     const ModelConfig c = config(placement, kSegment * kSegments, kSegment * (kSegments - 1));
     Store store(shared_backend());
-    Recorded whole = record(store, c, kRows, kSegment * kSegments, 0);
+    ModelProgram whole = record(store, c, kRows, kSegment * kSegments, 0);
     fill(whole.program, kRows, kSegment * kSegments, 0);
     whole.program.replay({});
     const std::vector<float> expected = whole.program.read("logits");
 
-    Recorded part = record(store, c, kRows, kSegment, c.memory);
+    ModelProgram part = record(store, c, kRows, kSegment, c.memory);
     REQUIRE(part.values.memories.size() == 3);
     SegmentMemory memory;
     for (int32_t s = 0; s < kSegments; ++s) {
@@ -121,7 +121,7 @@ TEST_CASE("memory: segments with all they have read behind them give the logits 
 TEST_CASE("memory: it has no gradient, and the others are the derivatives of the loss with it held") {
   const ModelConfig c = config(Placement::Pre, 6, 5);
   Store store(shared_backend());
-  Recorded r = record(store, c, 2, 6, 5, true);
+  ModelProgram r = record(store, c, 2, 6, 5, true);
   SegmentMemory memory;
   fill(r.program, 2, 6, 0);
   memory.fill(r.program, r.values.memories, false);
@@ -164,7 +164,7 @@ TEST_CASE("memory: the newest positions stay, whether it is longer than a segmen
     INFO("memory of " << M);
     const ModelConfig c = config(Placement::Post, 3, M);
     Store store(shared_backend());
-    Recorded r = record(store, c, 2, 3, M);
+    ModelProgram r = record(store, c, 2, 3, M);
     SegmentMemory memory;
     std::vector<float> read;  // embeddings of row 1, position by position
     for (int32_t s = 0; s < 3; ++s) {

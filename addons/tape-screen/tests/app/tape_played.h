@@ -9,8 +9,8 @@ namespace normscope::test_tape {
 using namespace tape_screen;
 
 /// A played step with its instructions as the screen shows them.
-struct Played : test::Played {
-  using test::Played::Played;
+struct StepPlayback : test::StepPlayback {
+  using test::StepPlayback::StepPlayback;
   size_t find(Phase phase, OpKind op) const {
     const auto& all = player.data().instructions;
     const auto found = std::ranges::find_if(

@@ -17,7 +17,7 @@ using test::contains;
 
 /// Both panels in a window of their own; what they ask is answered at once.
 struct Stage {
-  Stage(Played& of, size_t instruction, ui::Vec pixels, float asked_scale, Part shown_part)
+  Stage(StepPlayback& of, size_t instruction, ui::Vec pixels, float asked_scale, Part shown_part)
       : played(of),
         scale(asked_scale),
         part(shown_part),
@@ -66,7 +66,7 @@ struct Stage {
     checked = std::make_shared<const ElementCheck>(*checked_of(played.player, *shown, *asked.check));
   }
 
-  Played& played;
+  StepPlayback& played;
   float scale;
   Part part;
   std::shared_ptr<const InstructionView> shown;
@@ -106,7 +106,7 @@ TEST_CASE("tape panels: every text has its place, every control its help, at eve
                             {ui::Vec{1536, 900}, 1.5f, Part::Rule}};
   const std::vector<test::TinyOptions> models = every_op();
   for (const test::TinyOptions& options : models) {
-    Played p(options);
+    StepPlayback p(options);
     for (const auto& [pixels, scale, part] : windows) {
       if (&options != models.data() && part == Part::Tensors) continue;
       Stage stage(p, 0, pixels, scale, part);
@@ -130,7 +130,7 @@ TEST_CASE("tape panels: every text has its place, every control its help, at eve
 }
 
 TEST_CASE("tape panels: no two controls lie on each other") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
   std::vector<ui::Control> all;
   for (const ui::Control& c : stage.ui.registry().all())
@@ -145,7 +145,7 @@ TEST_CASE("tape panels: no two controls lie on each other") {
 }
 
 TEST_CASE("tape panels: a click in a picture chooses the element, fields and arrows go on from it") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const size_t i = p.find(Phase::Backward, OpKind::LayerNorm);
   Stage stage(p, i, kFull, 1, Part::All);
   REQUIRE(stage.checked);
@@ -184,7 +184,7 @@ TEST_CASE("tape panels: a click in a picture chooses the element, fields and arr
 }
 
 TEST_CASE("tape panels: the disc on the errors is dragged from step to step") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
   stage.driver.frames(2);
   const std::string best = stage.driver.value("tape/check/plot/h");
@@ -200,7 +200,7 @@ TEST_CASE("tape panels: the disc on the errors is dragged from step to step") {
 }
 
 TEST_CASE("tape panels: a buffer under the hand says what it holds; the flag asks for another instruction") {
-  Played p({.layers = 2});
+  StepPlayback p({.layers = 2});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
   StepFacts facts;
   facts.shared = stage.map;
@@ -233,7 +233,7 @@ TEST_CASE("tape panels: a buffer under the hand says what it holds; the flag ask
 }
 
 TEST_CASE("tape panels: a memory panel that is not drawn has nothing under the hand") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
   stage.ui.focus("tape/memory/map");
   stage.driver.frames(2);
@@ -247,7 +247,7 @@ TEST_CASE("tape panels: a memory panel that is not drawn has nothing under the h
 }
 
 TEST_CASE("tape panels: what the menus save holds the numbers that are shown") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
   stage.driver.choose("tape/instruction/menu", "json");
   REQUIRE(stage.desk.files.size() == 1);

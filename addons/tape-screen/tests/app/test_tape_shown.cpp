@@ -36,7 +36,7 @@ TEST_CASE(
     "tape shown: every op is shown with its formula, a sentence and the numbers that the player holds") {
   std::set<OpKind> ops;
   for (const test::TinyOptions& options : every_op()) {
-    Played p(options);
+    StepPlayback p(options);
     for (size_t i = 0; i < p.player.size(); ++i) {
       const InstructionView shown = p.show(i);
       INFO(i << " " << shown.name << ": " << shown.sentence);
@@ -65,7 +65,7 @@ TEST_CASE(
 }
 
 TEST_CASE("tape shown: the sentence of a norm's gradient is the quotient of the norms, and names sigma") {
-  Played p({.layers = 2});
+  StepPlayback p({.layers = 2});
   const ProgramData& program = p.player.data();
   int norms = 0;
   for (size_t i = 0; i < p.player.size(); ++i) {
@@ -88,7 +88,7 @@ TEST_CASE("tape shown: the sentence of a norm's gradient is the quotient of the 
 }
 
 TEST_CASE("tape shown: what others have added to meanwhile is not said to be this instruction's") {
-  Played p({.placement = Placement::Pre, .layers = 1});
+  StepPlayback p({.placement = Placement::Pre, .layers = 1});
   const ProgramData& program = p.player.data();
   // A gradient that one instruction assigns and a later one adds to.
   for (size_t i = 0; i < p.player.size(); ++i) {
@@ -108,7 +108,7 @@ TEST_CASE("tape shown: what others have added to meanwhile is not said to be thi
 }
 
 TEST_CASE("tape shown: before it was executed an instruction has no numbers, and says so") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const size_t i = p.find(Phase::Forward, OpKind::Linear);
   p.player.seek(0);
   const InstructionView shown = shown_of(p.player, i);
@@ -120,7 +120,7 @@ TEST_CASE("tape shown: before it was executed an instruction has no numbers, and
 }
 
 TEST_CASE("tape shown: another sequence shows other numbers of the same tensor") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const size_t i = p.find(Phase::Forward, OpKind::Relu);
   const InstructionView first = p.show(i), second = shown_of(p.player, i, 1),
                         beyond = shown_of(p.player, i, 99);
@@ -142,7 +142,7 @@ TEST_CASE("tape shown: cells of one colour are one stripe; what is not finite is
 }
 
 TEST_CASE("tape shown: the check is that of the chosen element, and the player stays where it was") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const size_t i = p.find(Phase::Backward, OpKind::LayerNorm);
   const InstructionView shown = p.show(i);
   REQUIRE(shown.can_check);
@@ -170,7 +170,7 @@ TEST_CASE("tape shown: the check is that of the chosen element, and the player s
 }
 
 TEST_CASE("tape shown: the memory's rectangles are the plan; thin ones of one colour are one") {
-  Played p({.layers = 4, .reuse_bytes = true});
+  StepPlayback p({.layers = 4, .reuse_bytes = true});
   const MemoryMap map = memory_map(p.tiny.program->data());
   const float width = static_cast<float>(map.instructions), height = static_cast<float>(map.planned);
   const std::vector<MemoryBox> exact = memory_boxes(map, width, height, 0);

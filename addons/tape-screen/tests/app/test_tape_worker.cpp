@@ -14,8 +14,8 @@ using fixture::StepMaker;
 namespace tape_worker {
 namespace {
 
-struct Watched {
-  explicit Watched(bool times = false) : worker([this] { ++rings; }, times) {}
+struct WorkerFixture {
+  explicit WorkerFixture(bool times = false) : worker([this] { ++rings; }, times) {}
   std::shared_ptr<const TapeState> take(std::shared_ptr<PlayedStep> step) {
     worker.take(std::move(step));
     worker.wait();
@@ -39,7 +39,7 @@ TEST_CASE("tape worker: a step's facts are those of its player") {
   StepMaker maker;
   const auto step = maker.step_of(0, 3), again = maker.step_of(0);
   REQUIRE(step != again);
-  Watched watched;
+  WorkerFixture watched;
   const auto state = watched.take(step);
   REQUIRE(state->facts);
   CHECK(state->error.empty());
@@ -62,7 +62,7 @@ TEST_CASE("tape worker: a step's facts are those of its player") {
 TEST_CASE("tape worker: values after an instruction are the StepPlayer's, whatever was played before") {
   StepMaker maker;
   const auto step = maker.step_of(0, 3), again = maker.step_of(0);
-  Watched watched;
+  WorkerFixture watched;
   const StepFacts& facts = *watched.take(step)->facts;
   const size_t back = instruction_of(facts, "L01.ffn.stream", Phase::Backward),
                down = instruction_of(facts, "L01.ffn.stream", Phase::Forward);
@@ -89,7 +89,7 @@ TEST_CASE("tape worker: values after an instruction are the StepPlayer's, whatev
 TEST_CASE("tape worker: a check is check_element's") {
   StepMaker maker;
   const auto step = maker.step_of(0, 3), again = maker.step_of(0);
-  Watched watched;
+  WorkerFixture watched;
   const StepFacts& facts = *watched.take(step)->facts;
   watched.worker.show(instruction_of(facts, "L01.ffn.1", Phase::Backward));
   watched.worker.check(std::nullopt);
@@ -108,7 +108,7 @@ TEST_CASE("tape worker: a check is check_element's") {
 TEST_CASE("tape worker: both memory maps are those of the run's program") {
   StepMaker maker;
   const auto step = maker.step_of(0);
-  Watched watched;
+  WorkerFixture watched;
   const auto state = watched.take(step);
   const auto backend = make_cpu_backend(1);
   for (const bool reuse : {false, true}) {
@@ -125,7 +125,7 @@ TEST_CASE("tape worker: both memory maps are those of the run's program") {
 
 TEST_CASE("tape worker: a change of the wiring names what came and went, and stays until the next one") {
   StepMaker maker;
-  Watched watched;
+  WorkerFixture watched;
   const auto first = watched.take(maker.step_of(0));
   CHECK(first->facts->change_from.empty());
   maker.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(test::with_fields(
@@ -149,7 +149,7 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
 
 TEST_CASE("tape worker: runs in the place of all others are not compared with those") {
   StepMaker maker;
-  Watched watched;
+  WorkerFixture watched;
   watched.take(maker.step_of(0));
   std::vector<RunSpec> others = fixture::small_runs();
   for (RunSpec& spec : others) set_field(spec, "model.placement", "pre");
@@ -161,7 +161,7 @@ TEST_CASE("tape worker: runs in the place of all others are not compared with th
 
 TEST_CASE("tape worker: a step that cannot be played leaves an error, and the next one is played") {
   StepMaker maker;
-  Watched watched;
+  WorkerFixture watched;
   watched.take(maker.step_of(0));
   const auto broken = maker.step_of(0, 1);
   RunSpec spec = *broken->spec;
@@ -180,7 +180,7 @@ TEST_CASE("tape worker: a step that cannot be played leaves an error, and the ne
 
 TEST_CASE("tape worker: with times every listed instruction has some, and the fold adds them up") {
   StepMaker maker;
-  Watched watched(true);
+  WorkerFixture watched(true);
   const auto state = watched.take(maker.step_of(0));
   REQUIRE(state->error.empty());
   const StepFacts& facts = *state->facts;
@@ -200,7 +200,7 @@ TEST_CASE("tape worker: with times every listed instruction has some, and the fo
 TEST_CASE(
     "fold rows: closed layers sum, the head is in the row that covers it, every other side comes back") {
   StepMaker maker;
-  Watched watched;
+  WorkerFixture watched;
   const StepFacts& facts = *watched.take(maker.step_of(0))->facts;
   OpenRows opened;
   const std::vector<FoldRow> rows = fold_rows(facts, opened);

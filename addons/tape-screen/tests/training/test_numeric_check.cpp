@@ -9,7 +9,7 @@ TEST_CASE("numeric check: every op's gradient is what differences say, central a
        {TinyOptions{.layers = 1},
         TinyOptions{.placement = Placement::Pre, .layers = 1, .activation = Activation::Gelu},
         TinyOptions{.layers = 1, .dropout = 0.2f}, TinyOptions{.layers = 1, .classes = 3}}) {
-    Played p(options, 3);
+    StepPlayback p(options, 3);
     const std::vector<NumericCheck> checks = check_every_op(p.player);
     std::set<OpKind> ops;
     for (const Node& node : p.player.data().nodes) ops.insert(node.op);
@@ -31,7 +31,7 @@ TEST_CASE("numeric check: kinds of norm that hold something constant have no dif
   for (const NormKind kind : kNormKinds) {
     if (kind == NormKind::None) continue;
     INFO(to_string(kind));
-    Played p({.placement = Placement::Post, .norm = kind, .layers = 1});
+    StepPlayback p({.placement = Placement::Post, .norm = kind, .layers = 1});
     const NumericCheck c = check_element(p.player, "L01.attn.stream");
     CHECK(c.central.empty() == holds_constant(kind));
     CHECK(c.refined.empty() == holds_constant(kind));
@@ -40,7 +40,7 @@ TEST_CASE("numeric check: kinds of norm that hold something constant have no dif
 }
 
 TEST_CASE("numeric check: it is this instruction's part of the gradient, of the element that was named") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const NumericCheck c = check_element(p.player, "L01.ffn.1/L01.ffn.w1[3,7]");
   CHECK(c.element == 3 * 40 + 7);
   CHECK(c.place == 1);
@@ -58,7 +58,7 @@ TEST_CASE("numeric check: it is this instruction's part of the gradient, of the 
 }
 
 TEST_CASE("numeric check: a token that is not in the table has no part in its gradient") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   for (int32_t& token : p.player.program().tokens("tokens").first(5)) token = -1;
   const NumericCheck c = check_element(p.player, "emb");
   CHECK(c.analytic != 0);
@@ -79,7 +79,7 @@ TEST_CASE("numeric check: a gradient that is no number is not said to be without
 }
 
 TEST_CASE("numeric check: it stops between two differences, and the player stands where it stood") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   p.player.seek(3);
   const auto& nodes = p.player.data().nodes;
   const auto found = std::ranges::find(nodes, "L01.ffn.1", &Node::name);
@@ -93,7 +93,7 @@ TEST_CASE("numeric check: it stops between two differences, and the player stand
 }
 
 TEST_CASE("numeric check: what cannot be checked is refused in one line") {
-  Played p({.layers = 1});
+  StepPlayback p({.layers = 1});
   const auto refused = [&](const char* what) { return error_of([&] { check_element(p.player, what); }); };
   CHECK(contains(refused("L09.attn.q"), "no instruction of the tape"));
   CHECK(contains(refused("L01.ffn.1/L01.ffn.w2"), "does not read"));
