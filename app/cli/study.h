@@ -33,7 +33,7 @@ struct StudyOptions {
   int32_t threads = 0;
 };
 
-/// `help` is that of the files; empty: the study has no such file.
+/// `help` describes the option of each file; empty: the study has no such file.
 void add_study(CLI::App& sub, StudyOptions& options, const StudyFiles& help);
 /// Repeats --backend and --tf32 as a command line: "" or " --backend cuda".
 std::string backend_line(const BackendOptions& options, std::string_view between);

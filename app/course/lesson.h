@@ -185,7 +185,7 @@ struct Curve {
   std::string id{};
   Of of = Of::Run;
   std::string run{};             ///< the run that is measured
-  std::string y{};               ///< what is measured, see curves.h
+  std::string y{};               ///< the number, see curves.h
   bool relative = false;         ///< Run: divided by its first value
   int32_t from = 1, to = 0;      ///< Profile: both are the step, or the first and the last; OneStep: the step
   std::string field{};           ///< Sweep, Border

@@ -206,7 +206,7 @@ constexpr float kNarrowest = 183;           // in which every word of a stack ha
 constexpr float kGlyphWidth = 86, kGlyphHeight = 46;
 constexpr float kSpare = 36;  // height that may stay unused
 
-/// One of the pictures: what is drawn, and what of it is lit.
+/// One of the pictures: its drawing, and the part of it that is lit.
 struct One {
   const OpeningRun& opening;
   const RunView& run;

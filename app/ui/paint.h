@@ -136,7 +136,7 @@ class Painter {
 
   virtual void push_clip(const Rect&) = 0;
   virtual void pop_clip() = 0;
-  /// Names what is drawn until end_group(). A file shows the title to screen readers and on hover.
+  /// Names all drawing until end_group(). A file shows the title to screen readers and on hover.
   virtual void begin_group([[maybe_unused]] std::string_view title) {}
   virtual void end_group() {}
 

@@ -223,7 +223,7 @@ class Ui {
     std::string name, help;
     Rect rect, beside;
   };
-  /// A held control's place in this frame, for what is drawn in it.
+  /// A held control's place in this frame, for the drawing in it.
   struct HeldArea {
     ImDrawList* list;
     Rect rect, clip;

@@ -61,7 +61,7 @@ bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::s
 /// The words shown for a segment or a list entry of this name, because names stay the same in
 /// every language. It returns the name itself where assets/words/controls.toml has no label for it.
 std::string_view shown_label(std::string_view name);
-/// Returns these names with what is shown for them.
+/// Returns these names, each with its label.
 std::vector<words::Label> labels_of(const std::vector<std::string>& names);
 
 /// Draws one choice of several in one rounded box and returns true on a change. It registers each segment

@@ -1,5 +1,5 @@
 // Every op that looks at one number, or one pair of numbers, at a time: its value, and its slope by each of them. The
-// chain rule stands once, in what runs them: dx = dout slope(x). Those of add-ons follow.
+// chain rule stands once, in what runs them: dx = dout slope(x). The formulas of add-ons follow.
 //
 // V is a vector of the CPU (elementwise_cpu.cpp), a float of a GPU (elementwise.cu) or a number that remembers
 // how it was computed (tests/reference/op_rows.h). Each of these includes this file in its own namespace, where exp,

@@ -80,7 +80,7 @@ class Program {
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
-  /// Copies host.size() numbers of a value, from `first` on (those of the first sequences of a batch, say); it allocates
+  /// Copies host.size() numbers of a value, from `first` on (of the first sequences of a batch, say); it allocates
   /// nothing.
   void read_part(ValueId value, std::span<float> host, size_t first = 0) const;
   /// Does one forward, backward and update. Inputs of the batch must have been filled.

@@ -86,7 +86,7 @@ bool kept_at_moments(const std::string& name) {
 }
 
 /// Whether a number of a run's history is kept in `last`: the numbers of a step and of a moment, attention's
-/// largest logits, what is measured of updates, and the critical rate.
+/// largest logits, numbers of the updates, and the critical rate.
 bool kept_at_end(const std::string& name) {
   static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
   static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");

@@ -74,7 +74,7 @@ struct RunNumbers {
   std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.h
   double asked = kUnknown;               ///< the number that a part of a study shows; not stored
   /// The losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
-  /// the last one the mean of what is left. There are at most kCurve of them.
+  /// the last one the mean of the rest. There are at most kCurve of them.
   std::vector<double> curve;
   int32_t stride = 1;
   Frames frames;

@@ -386,7 +386,7 @@ void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
   whole_->want(all);
 }
 
-/// Shows what is there.
+/// Takes the whole runs that have ended into their cards.
 void LabTrainer::take_whole() {
   seen_ = whole_->ended();
   if (!now_.instant) return;

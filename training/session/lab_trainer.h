@@ -25,7 +25,7 @@ inline constexpr size_t kMostRuns = 4;      ///< A to D
 inline constexpr size_t kMostParked = 12;   ///< runs and forks kept for undo; each has a network
 inline constexpr size_t kMostSessions = 3;  ///< sessions kept for undo
 
-/// A run of the Lab and what is shown of it beside its own state.
+/// A run of the Lab, and all that the Lab shows of it beside its own state.
 struct LabEntry : SessionRun {
   std::unique_ptr<Run> run;
   std::string text;                              ///< what it writes, as shown

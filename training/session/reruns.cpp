@@ -232,7 +232,7 @@ void WholeRuns::want(const std::vector<Request>& runs) {
   wake_.notify_all();
 }
 
-/// The run that is furthest behind among those of the lowest rank that no thread has taken; null at the end.
+/// Of the runs of the lowest rank that no thread has taken, the one that is furthest behind; null at the end.
 std::shared_ptr<WholeRuns::Job> WholeRuns::next() {
   std::unique_lock lock(mutex_);
   const auto order = [](const auto& job) { return std::tuple(job->taken, job->wanted.rank, job->steps); };

@@ -176,7 +176,7 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
 class Logits {
  public:
   explicit Logits(const Program& program);
-  /// Those of a token, until another is asked for.
+  /// The numbers of one token, until another is asked for.
   std::span<const float> row(size_t token);
   float log_sum(size_t token) const { return log_sums_[token]; }
   /// The loss of each token, in nats; NaN where there is no target.

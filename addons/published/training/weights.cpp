@@ -44,7 +44,7 @@ void require_index(const WeightTensors& tensors, const std::map<std::string, std
       fail({"published {}", path}, "it does not name tensor {} of {}", shown_text(name), tensor.file);
 }
 
-// The blocks are those of ggml, the library of llama.cpp.
+// The blocks have the layout of ggml, the library of llama.cpp.
 
 template <typename From>
 From at(const uint8_t* from) {

@@ -66,7 +66,7 @@ class Weights {
 
   std::map<std::string, WeightTensor, std::less<>> tensors_;
   std::vector<SafetensorsFile> shards_;
-  std::shared_ptr<const void> pages_;  ///< in which those of a GGUF file or of PyTorch's files lie
+  std::shared_ptr<const void> pages_;  ///< in which the weights of a GGUF file or of PyTorch's files lie
 };
 
 }  // namespace normscope::published

@@ -373,7 +373,7 @@ void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string
   }
 }
 
-/// Keeps the chosen element while it is an element of what is shown.
+/// Keeps the chosen element while the shown value has it.
 void InstructionPanel::settle(Frame& f) {
   const InstructionView& shown = *f.shown;
   if (shown.step != step_ || shown.instruction != instruction_) first_ = 0;

@@ -354,7 +354,7 @@ Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig&
   return Exit::Ok;
 }
 
-/// The text with its continuation, which is said.
+/// The text with its continuation, which the command prints.
 Batch go_on(const InspectOptions& options, Store& store, const ModelConfig& model, std::vector<int32_t> ids,
             const Inspection& shown) {
   return with_exit(Exit::Usage, [&] {

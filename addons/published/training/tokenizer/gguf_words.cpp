@@ -117,7 +117,7 @@ Json byte_pairs(const Words& words) {
             {"merges", Json::parse(words.at("merges").json_text(input::kTokenizerJson.limit))}}}};
 }
 
-/// The pairs that make the pieces, those of the highest score first: llama.cpp has only scores.
+/// The pairs that make the pieces, the highest score first: llama.cpp has only scores.
 Json merges_of(const Words& words) {
   std::unordered_map<std::string_view, size_t> ids;
   for (size_t i = 0; i < words.tokens.size(); ++i)
