@@ -19,15 +19,6 @@ inline std::vector<std::string> addon_folders() {
   return folders;
 }
 
-/// Whether an add-on of this build has the command.
-inline bool has_command(const std::string& name) {
-  for (const std::string& folder : addon_folders())
-    if (std::filesystem::exists(std::string(NORMSCOPE_SOURCE_DIR "/") + folder + "/app/commands/" + name +
-                                ".cpp"))
-      return true;
-  return std::filesystem::exists(std::string(NORMSCOPE_SOURCE_DIR "/app/commands/") + name + ".cpp");
-}
-
 /// The text of a file of the core, and behind it the text of every add-on's own such file, where they are there.
 inline std::string text_with_addons(const std::string& core, const std::string& in_addon) {
   const std::string root = NORMSCOPE_SOURCE_DIR "/";

@@ -45,8 +45,8 @@ inline std::string difference(const std::vector<std::string>& a, const std::vect
 }
 
 /// Fails with a difference where the file has another text; with NORMSCOPE_ACCEPT in the environment it is written.
-inline void check_file(const std::string& path, const std::string& text, bool without_addons = false) {
-  if (!NORMSCOPE_EVERY_ADDON && !without_addons) return;  // without an add-on its words are missing
+inline void check_file(const std::string& path, const std::string& text) {
+  if (!NORMSCOPE_EVERY_ADDON) return;  // without an add-on its words are missing
   const std::string accepted = read_all(path);
   if (accepted == text) return;
   if (std::getenv("NORMSCOPE_ACCEPT")) {

@@ -125,10 +125,11 @@ void let_loose(RandomHand& hand, unsigned seed, int events) {
 
 TEST_CASE("random events on a Lab that trains") {
   const OwnFolder folder;
-  for (const unsigned seed : seeds({1, 2, 3, 4})) {  // 3 and 4: a convolutional network, a parser
-    auto driver = std::make_unique<LiveDriver>(seed == 3   ? small_system("convolutional")
-                                               : seed == 4 ? small_system("parser")
-                                                           : small_runs(seed % 2 == 0 ? 1 : 2));
+  const std::vector<std::string> systems = fixture::added_systems();  // a convolutional network, a parser
+  for (const unsigned seed : seeds({1, 2, 3, 4})) {
+    auto driver = std::make_unique<LiveDriver>(seed > 2 && seed - 3 < systems.size()
+                                                   ? small_system(systems[seed - 3])
+                                                   : small_runs(seed % 2 == 0 ? 1 : 2));
     driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), folder);
     driver->lab.post(session::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};

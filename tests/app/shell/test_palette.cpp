@@ -196,14 +196,15 @@ TEST_CASE(
   const test::Folder folder;
   const test::Variable state("XDG_STATE_HOME", folder.file("state")),
       config("XDG_CONFIG_HOME", folder.file("config"));
+  const std::vector<std::string> systems = fixture::added_systems();
   for (const bool safe : {false, true}) {
     INFO((safe ? "safe mode" : "ordinary"));
     window::WindowMemory memory(safe);
     LiveDriver lab;
     memory.put(lab.state);
     lab.state.shell.offers.lesson = false;
-    lab.state.session.asked.emplace_back(
-        session::ReplaceRuns{.runs = fixture::small_system("convolutional"), .play = false});
+    lab.state.session.asked.emplace_back(session::ReplaceRuns{
+        .runs = systems.empty() ? fixture::small_runs(1) : fixture::small_system(systems[0]), .play = false});
     lab.settle();
     choose_all(lab);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "addons.h"
 #include "test_paths.h"
 
 namespace normscope::fixture {
@@ -51,7 +52,9 @@ inline std::vector<std::string> literals_of(const std::string& source) {
 /// The C++ of the program and of its add-ons.
 inline std::vector<std::filesystem::path> code_files() {
   std::vector<std::filesystem::path> files;
-  for (const char* floor : {"app", "training", "engine", "addons", "platforms"})
+  std::vector<std::string> folders = test::addon_folders();
+  folders.insert(folders.end(), {"app", "training", "engine", "platforms"});
+  for (const std::string& floor : folders)
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(std::filesystem::path(NORMSCOPE_SOURCE_DIR) / floor)) {
       const std::string path = entry.path().generic_string();

@@ -58,4 +58,22 @@ inline bool is_one_error_line(const Outcome& outcome) {
   return err.starts_with("normscope: ") && err.find('\n') == err.size() - 1;
 }
 
+/// The commands that --help lists.
+inline const std::vector<std::string>& commands() {
+  static const std::vector<std::string> all = [] {
+    const std::string help = run_program("--help").out, head = "\nSubcommands:\n";
+    const size_t begin = help.find(head);
+    REQUIRE(begin != help.npos);
+    std::istringstream lines(help.substr(begin + head.size()));
+    std::vector<std::string> names;
+    for (std::string line; std::getline(lines, line) && line.starts_with("  ");)
+      if (line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    return names;
+  }();
+  return all;
+}
+inline bool has_command(const std::string& name) {
+  return std::ranges::find(commands(), name) != commands().end();
+}
+
 }  // namespace normscope::test

@@ -5,8 +5,9 @@
 #include "app/tex/tex.h"
 #include "engine/core/error.h"
 
-using namespace normscope;
-using namespace normscope::tex;
+// In a namespace of its own: tex has names, Node among them, that tests beside it in a common unit mean otherwise.
+namespace normscope::test_tex {
+using namespace tex;
 
 namespace {
 
@@ -122,3 +123,5 @@ TEST_CASE("every formula of the course parses and is no wider than its column", 
           }
   CHECK(formulas > 8);
 }
+
+}  // namespace normscope::test_tex
