@@ -10,8 +10,6 @@
 
 namespace normscope::test {
 
-using reference::at;
-
 Operand Random::normal(Shape shape, double mean, double deviation) {
   Operand o;
   o.shape = shape;

@@ -60,7 +60,6 @@ class LimitedBackend final : public WrappedBackend {
 namespace {
 
 using reference::Decoder, reference::DecoderResult, reference::DecoderSpec, reference::Parameters;
-using reference::Values;
 
 double dot(const Parameters& a, const Parameters& b) {
   double sum = 0;

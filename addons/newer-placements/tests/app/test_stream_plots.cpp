@@ -8,12 +8,7 @@
 #include "catch.hpp"
 
 namespace normscope::test_stream_plots {
-namespace {
-
 using namespace panels;
-
-// The triangle of weights over depth in the Lab: its cells, what it says, and where it is chosen.
-
 using fixture::cell;
 
 constexpr int kLayers = 3, kSublayers = 2 * kLayers, kStep = 4;
@@ -167,8 +162,6 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
   CHECK_FALSE(lab.ui.registry().find("plot/weights"));
 }
 
-// The gradients of several residual streams in the Lab: by layer, over time, and where they are chosen.
-
 /// A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four
 /// real steps.
 std::shared_ptr<const LabView> view_of_streams() {
@@ -228,5 +221,4 @@ TEST_CASE("with runs of one stream the Lab has matrices to choose from, and no s
   CHECK_FALSE(lab.ui.registry().find("plot/matrix/stream 1"));
 }
 
-}  // namespace
 }  // namespace normscope::test_stream_plots

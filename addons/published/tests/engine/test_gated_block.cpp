@@ -1,10 +1,10 @@
 // This test runs a block of a newer transformer, whose ops follow products region by region: grouped queries that are
 // turned by their position, a gated feed-forward network, a gain that is stored as its difference from one, and capped
-// logits.
+// logits. And the values of two activations.
 #include "addons/published/engine/rotary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
-#include "engine/support/helpers.h"
+#include "engine/support/op_harness.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 
@@ -106,6 +106,16 @@ TEST_CASE("gated block: it learns, and the table of angles stays as it was") {
   CHECK(same_bits(before, block.store.read(turns)));
   CHECK(block.program->data().plan.gradient_offset[static_cast<size_t>(block.tape.find("turns"))] ==
         kNoOffset);
+}
+
+TEST_CASE("activations of published models: the formulas have the values of their definitions",
+          "[reference]") {
+  namespace formulas = reference::formulas;
+  for (const double x : {-3.0, -0.5, 0.0, 0.25, 1.0, 2.5}) {
+    INFO(x);
+    CHECK(formulas::GeluErf{}.value(x) == Approx(x * 0.5 * std::erfc(-x / std::sqrt(2.0))).epsilon(1e-6));
+    CHECK(formulas::Relu2{}.value(x) == Approx(x > 0 ? x * x : 0));
+  }
 }
 
 }  // namespace normscope::test

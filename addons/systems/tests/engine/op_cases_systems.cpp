@@ -12,8 +12,6 @@
 
 namespace normscope::test {
 
-using reference::at;
-
 namespace {
 
 std::string words(const ImageWindow& w) {
