@@ -5,8 +5,7 @@
 #include "app/tex/tex.h"
 #include "engine/core/error.h"
 
-// In a namespace of its own: tex has names, Node among them, that tests beside it in a common unit mean otherwise.
-namespace normscope::test_tex {
+namespace normscope::test_tex {  // of its own: tests beside it mean another Node
 using namespace tex;
 
 namespace {

@@ -1,11 +1,9 @@
 // The Lab's plots of several residual streams and of weights over depth.
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
-#include "app/plot/plot.h"
 #include "app/support/english.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/text_faults.h"
-#include "catch.hpp"
 
 namespace normscope::test_stream_plots {
 using namespace panels;

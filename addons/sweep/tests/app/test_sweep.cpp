@@ -407,7 +407,8 @@ TEST_CASE("a number that is too long for its cell is drawn with two digits") {
     cell.measured = value;
     return to_svg(grid, Metric::Measured);
   };
-  const char* many = "model.placement=post,pre,peri,deepnorm,admin,keel,hyper,qknorm,none,mix,lns,b2t,simple";
+  const char* many =
+      "model.placement=post,pre,peri,deepnorm,admin,keel,hybridnorm,qknorm,none,mix,lns,b2t,simple";
   CHECK(test::contains(drawn(many, 17'600), ">1.8e4<"));
   CHECK(test::contains(drawn(many, -0.0000123), ">-1.2e-5<"));
   CHECK(test::contains(drawn(many, 182), ">182<"));
