@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # test.sh [full]: runs every test in one CTest run that ends in its summary: the release build's, the engine's under the
-# address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer, and those of engine and training
-# in a program without add-ons. Called by `make test`, and with "full" by `make test-full`: all lessons instead of a third
-# in turn, the screens under a sanitizer and without add-ons too, a build without each add-on, and a link that looks for
-# types defined twice.
+# address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer, and the tests of engine and
+# training in a program without add-ons. Called by `make test`, and with "full" by `make test-full`: all lessons instead
+# of a third in turn, the screens under a sanitizer and without add-ons too, a program without each add-on with its
+# tests, and a link that looks for types defined twice.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -33,28 +33,34 @@ if [[ "${1:-}" == full ]]; then
   cmake --build build/odr --parallel "${JOBS:-$(nproc)}" --target normscope
 fi
 
+# What the tests of the site, the window and the manual page need; without them these are skipped by name.
+scripts/setup.sh libmd4c-html0 xvfb groff-base ||
+  echo "make test: libmd4c-html0, xvfb or groff-base cannot be installed, so some tests are skipped" >&2
+
+status=0
+# Runs the tests of a folder of builds; a failure does not end the others.
+run_tests() {
+  ctest --test-dir "$1" --output-on-failure -j "${TEST_JOBS:-$(($(nproc) + 1))}" "${@:2}" || status=$?
+}
+
 # All add-ons but one, one after another, and in the end none, in one tree: what the add-on does not change stays.
 if [[ "${1:-}" == full ]]; then
   for folder in addons/*/; do
-    echo "normscope: building without $folder"
+    echo "normscope: building and testing without $folder"
     others="$(basename -a addons/*/ | { grep -vx "$(basename "$folder")" || true; } | paste -sd ';')"
     NORMSCOPE_CMAKE="-DNORMSCOPE_ADDONS=$others" scripts/build.sh core "${core[@]}"
+    run_tests build/core
   done
 fi
 NORMSCOPE_CMAKE=-DNORMSCOPE_ADDONS= scripts/build.sh core "${core[@]}"
 reached "the program without add-ons built"
-
-# What the tests of the site, the window and the manual page need; without them these are skipped by name.
-scripts/setup.sh libmd4c-html0 xvfb groff-base ||
-  echo "make test: libmd4c-html0, xvfb or groff-base cannot be installed, so some tests are skipped" >&2
 
 # No result of an earlier run may stand in for one of this program.
 rm -rf build/test-cache
 
 # One CTest run covers all build trees.
 echo 'subdirs("release" "asan" "tsan" "core")' >build/CTestTestfile.cmake
-status=0
-ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-$(($(nproc) + 1))}" ${left_out[@]+"${left_out[@]}"} || status=$?
+run_tests build ${left_out[@]+"${left_out[@]}"}
 reached "everything tested"
 # Every case that could not run here is listed by name, those of files that ran otherwise among them.
 { grep -ah '^SKIPPED: ' build/Testing/Temporary/LastTest.log || true; } | sort | uniq -c
