@@ -58,7 +58,7 @@ Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::
   runner.stored_only = true;
   const StudyResults count = work.train(store, runner, [](const experiments::Progress&) { return true; });
   const int32_t cores = experiments::runs_at_a_time(runner);
-  say("{}, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n", work.of,
+  say("{}, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n", work.extent,
       static_cast<size_t>(count.stored + count.refused) + count.missing.size(), count.stored, count.refused,
       count.missing.size());
   if (!count.missing.empty())
@@ -94,13 +94,13 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
   bars.clear();
   const bool whole = runner.shard.count == 1;
   const bool complete =
-      (whole && (count.complete || work.files_of_a_part) ? work.show() : true) && count.complete;
+      (whole && (count.complete || work.writes_partial) ? work.show() : true) && count.complete;
   bars.finish(store);
   say("{} runs trained, {} taken from {}\n", count.trained, count.stored,
       store.folder().empty() ? "nowhere" : store.folder());
   Closing closing;
   Exit code = Exit::Ok;
-  if (work.files_of_a_part || (whole && complete)) {
+  if (work.writes_partial || (whole && complete)) {
     write_files(work, files, closing);
     code = work.close(closing);
   }

@@ -42,7 +42,7 @@ std::string backend_line(const BackendOptions& options, std::string_view between
 void add_option_text(std::string& line, std::string_view between, const char* option,
                      const std::string& value);
 
-/// The picture as seen from the page; empty: there is none.
+/// The SVG's path as seen from the page's folder; empty: there is none.
 std::string picture_beside(const StudyFiles& files);
 /// The command that makes the same page, including its files where they do not name places of this
 /// machine.
@@ -50,14 +50,14 @@ std::string page_command(std::string line, const StudyFiles& files);
 
 using experiments::OnProgress, experiments::StudyResults;
 
-/// A study as its command fills it in. The functions are called in this order.
+/// What a command supplies for a study. The functions are called in this order.
 struct StudyWork {
   std::string name;                  ///< "sweep"
   std::string file;                  ///< name of the files in --out, without their endings: "sweep"
-  std::string of;                    ///< for --dry-run, after the number of runs: "35 cells"
+  std::string extent;                ///< for --dry-run, after the number of runs: "35 cells"
   int64_t runs = 0;                  ///< for --print-command
   std::vector<NamedFile> inputs{};   ///< files that it reads
-  std::vector<NamedFile> outputs{};  ///< files that it writes beside StudyFiles
+  std::vector<NamedFile> outputs{};  ///< files that it writes besides StudyFiles
   /// The command line that trains the study; `between` goes before each option.
   std::function<std::string(std::string_view between)> command{};
   std::function<StudyResults(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
@@ -65,7 +65,7 @@ struct StudyWork {
   std::function<bool()> show{};  ///< prints the table, not for a shard; false: interrupted
   std::function<std::string()> json{}, csv{}, svg{};
   std::function<std::string(const StudyFiles&)> markdown{};
-  bool files_of_a_part = true;  ///< files are also written for a shard and after a stop
+  bool writes_partial = true;  ///< files are also written for a shard and after a stop
   std::function<Exit(Closing&)> close = [](Closing&) { return Exit::Ok; };  ///< further files; the exit code
 };
 Exit run_study(const StudyOptions& options, StudyWork work);
@@ -74,26 +74,26 @@ Exit run_study(const StudyOptions& options, StudyWork work);
 // progress.
 
 /// The folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
-/// which is the only one with a size limit. Where nothing can be kept there, it says so and the runs are trained all
-/// the same. With `reads_only` it makes no folder.
+/// which is the only one with a size limit. If that cache cannot be used, it warns and names no folder. With `reads_only` it
+/// makes no folder.
 experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
 /// The whole without --shard. Throws CommandError(usage).
 experiments::Shard shard_of(const StoreOptions& options);
 
-/// Throws CommandError(internal) where a requested folder lacks what was trained. Nobody asked for the
-/// cache, so there the line that Bars prints is enough.
+/// Throws CommandError(internal) where a requested folder lacks what was trained. For the
+/// cache, which nobody asked for, the warning that Bars prints is enough.
 void require_kept(const experiments::ResultStore& store);
 
 /// The message of an interrupted command: whether the store kept its results.
 std::string interrupted_text(const experiments::ResultStore& store);
 
 /// Both phases of experiments::train as progress bars; false: interrupted. They say at once, and only once,
-/// that the store cannot keep something, so that whoever trains for days can make room.
+/// that the store cannot keep something, so that the user can make room.
 class Bars {
  public:
   bool operator()(const experiments::Progress& at);
-  void clear();  ///< clears the bar
+  void clear();
   /// Clears the bar too, and says what became of the store: a line per damaged file, and how many results were
   /// removed to make room.
   void finish(const experiments::ResultStore& store);

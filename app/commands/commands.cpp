@@ -20,8 +20,8 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// Sets what holds for options of every command: '' names no file and is refused rather than taken for
-/// an option that was not given; an empty list is not a default to report.
+/// For the options of every command: an empty FILE, DIR or LINK is refused and not taken as absent, and an empty list
+/// is not shown as a default.
 void finish_options(CLI::App& app) {
   static const CLI::Validator named(
       [](std::string& name) { return name.empty() ? std::string("expected a name, not ''") : std::string(); },
@@ -67,10 +67,10 @@ std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
     called = fmt::format("{} {}", up->get_name(), called);
   const std::string help = fmt::format("({} --help shows the options)", called);
   const std::vector<std::string> unknown = app.remaining(true);
-  // A command that needs a word of its own says that first, whatever was given in its place.
-  const bool of_a_word =
+  // A missing subcommand (RequiredError) is reported first, whatever word stands in its place.
+  const bool about_a_word =
       dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error);
-  if (!of_a_word || unknown.empty()) return fmt::format("{} {}", error.what(), help);
+  if (!about_a_word || unknown.empty()) return fmt::format("{} {}", error.what(), help);
   const std::string& word = unknown.front();
   std::vector<std::string> names;
   if (word.starts_with('-'))
@@ -87,7 +87,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
   Command command;
   CLI::App app{
       "normscope: see why the place of layer normalization decides whether a transformer trains.\n"
-      "Without a command it opens the window; without a display it does what compare does."};
+      "Without a command it opens the window; without a display it runs like compare."};
   app.allow_windows_style_options(false);  // "/home/ada/text.txt" is a path and no option
   add_all(app, command);
   try {
@@ -101,9 +101,9 @@ Exit parse_and_run(int argc, const char* const* argv) {
     }
     throw CommandError(Exit::Usage, why_refused(app, error));
   }
-  // The instruction set is refused here, and not by a thread that trains.
+  // The instruction set is refused here, before any training thread starts.
   if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::Usage, [] { cpu::check_instruction_set(); });
-  for (const std::string& placement : refused) complain(placement);
+  for (const std::string& message : refused) complain(message);
   return command();
 }
 
@@ -112,8 +112,8 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// Turns a result that could not be printed into none: a full disk behind standard output ends with 5. A
-/// reader that went away has what it wanted: that ends as an interruption does, and without a word.
+/// The exit code, which a success loses where its output was lost: with a full disk behind standard output it becomes 5,
+/// and where the reader of a pipe has gone, it becomes Interrupted, without a message.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
   if (lost.empty() || code == Exit::Interrupted) return static_cast<int>(code);

@@ -130,7 +130,7 @@ void add_evaluate(CLI::App& app, Command& command) {
          "--memory", options.memory,
          "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
       ->delimiter(',')
-      ->transform(whole(0, kMostMemory))
+      ->transform(whole(0, kMaxMemory))
       ->type_name("N")
       ->default_str("as the run has it");
   add_value(sub, "--batches", options.batches, "N", "only the first so many batches", whole(1, 1'000'000),

@@ -166,9 +166,9 @@ Exit check(const Course& course, const LessonOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   StudyWork work{.name = "lessons",
                  .file = "lessons",
-                 .of = fmt::format("{} lesson{}", checks.lessons(), checks.lessons() == 1 ? "" : "s"),
+                 .extent = fmt::format("{} lesson{}", checks.lessons(), checks.lessons() == 1 ? "" : "s"),
                  .runs = static_cast<int64_t>(checks.runs()),
-                 .files_of_a_part = false};
+                 .writes_partial = false};
   for (const std::string& path : lesson_files(course)) work.inputs.push_back({"a lesson", path});
   work.command = [&](std::string_view between) { return check_command_of(options, between); };
   work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
@@ -332,7 +332,7 @@ void add_language(CLI::App& app, std::string& language) {
 
 void check_language(const std::string& language, const std::string& folder) {
   if (language.empty() || language == "en") return;  // as they are written
-  const std::vector<std::string> has = languages_in(folder_or(folder));
+  const std::vector<std::string> has = course_languages(folder_or(folder));
   const std::vector<std::string_view> known(has.begin(), has.end());
   if (std::ranges::find(known, language) == known.end())
     throw CommandError(Exit::Usage,

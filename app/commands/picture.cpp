@@ -176,8 +176,8 @@ class Stage {
     int32_t step = 0;
     const char* const end = argument.data() + argument.size();
     const auto [stop, error] = std::from_chars(argument.data(), end, step);
-    if (error != std::errc{} || stop != end || step < 0 || step > kMostSteps)
-      bad("wait " + argument, fmt::format("wait STEP from 0 to {}, as wait 240", kMostSteps));
+    if (error != std::errc{} || stop != end || step < 0 || step > kMaxSteps)
+      bad("wait " + argument, fmt::format("wait STEP from 0 to {}, as wait 240", kMaxSteps));
     lab_.post(session::PlayTo{step});
     lab_.wait_idle();
   }
@@ -269,7 +269,7 @@ bool watch(Lab& lab, cli::Progress& progress) {
   return complete;
 }
 
-void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) {
+void draw_pictures(Lab& lab, const PictureOptions& options, const std::string& path) {
   Stage stage(lab, options, path);
   with_exit(Exit::Usage, [&] {
     try {
@@ -369,7 +369,7 @@ Exit screenshot(const ScreenshotOptions& options) {
     return Exit::Interrupted;
   }
   const EndsAtOnce at_once("interrupted: no further picture was drawn");
-  draw_lab(lab, picture, options.out);
+  draw_pictures(lab, picture, options.out);
   return Exit::Ok;
 }
 

@@ -1,4 +1,4 @@
-// A picture is the Lab screen of a session as PNG, without display or OpenGL. screenshot and compare call this.
+// A picture is a screen of a session as PNG, without display or OpenGL. screenshot and compare call this.
 #pragma once
 
 #include <optional>
@@ -22,13 +22,13 @@ struct PictureOptions {
   double scale = 1;
   std::optional<link::LinkedView> link{};  ///< shown, whatever the other options say
   Screen screen = Screen::Lab;
-  std::string what{};      ///< the screen's first state, as --screen NAME:WHAT; of lessons "warm-up:compare"
+  std::string what{};      ///< the screen's first state, as --screen NAME:WHAT; for lessons "warm-up:compare"
   std::string language{};  ///< of the window; empty: as NORMSCOPE_LANGUAGE says
-  std::string script{};    ///< lines of docs/command-line.md, played first; empty: none
+  std::string script{};    ///< lines as in docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< its file
 };
 
-/// The names of the screens but the lessons, which need a lesson's name.
+/// The names of all screens except the lessons, which need a lesson's name.
 std::vector<std::string> pictured_screens();
 
 /// Reads "1600x1000", from 64 to 16384 pixels a side. Throws Error.
@@ -37,18 +37,18 @@ void parse_size(const std::string& text, int& width, int& height);
 /// Gives the session these runs, at step 0; with `known`, runs in its store of finished runs are at their end.
 void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known = false);
 
-/// Shows the progress of a session that trains, until it rests; false when it was interrupted.
+/// Shows the progress of a session that trains, until it stops; false when it was interrupted.
 bool watch(Lab& lab, cli::Progress& progress);
 
 /// Draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
-/// beside it: x.png becomes x-NAME.png. Figures of the clock are printed as –, so that the same session gives the same
+/// beside it: x.png becomes x-NAME.png. Timings are printed as –, so that the same session gives the same
 /// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
-void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
+void draw_pictures(Lab& lab, const PictureOptions& options, const std::string& path);
 
 inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
 
-/// A session without a window, whose frames become pictures. It shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
-/// because ImGui has one context.
+/// A session without a window, whose frames become pictures: no saved state, no animation, no clock. There can be one at
+/// a time, because ImGui has one context.
 struct OffscreenSession {
   OffscreenSession(Lab& lab, const PictureOptions& options)
       : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),

@@ -32,8 +32,8 @@ using namespace cli;
 using namespace window;
 namespace {
 
-constexpr size_t kMostModels = 4;  ///< runs of a session
-constexpr size_t kMostFiles = 8;   ///< side by side
+constexpr size_t kMaxModels = 4;  ///< runs of a session
+constexpr size_t kMaxFiles = 8;   ///< side by side
 
 using Work = Exit (*)(const MainOptions&);
 /// An add-on's function for a start without a window; null: there is none.
@@ -137,9 +137,9 @@ RunSpec model_of(const std::string& path) {
 }
 
 std::vector<ConfigRun> models_of(const std::vector<std::string>& paths) {
-  if (paths.size() > kMostModels)
+  if (paths.size() > kMaxModels)
     throw CommandError(Exit::Input,
-                       fmt::format("open: {} models: expected 1 to {}", paths.size(), kMostModels));
+                       fmt::format("open: {} models: expected 1 to {}", paths.size(), kMaxModels));
   std::vector<ConfigRun> models;
   for (const std::string& path : paths)
     models.push_back({static_cast<char>('A' + models.size()), model_of(path), {}});
@@ -151,9 +151,8 @@ Exit open_files(const MainOptions& options, const std::vector<std::string>& file
       inside || !screen_for(FileKind::Recorded) || std::ranges::any_of(files, [](const std::string& file) {
         return look_at(file).kind == FileKind::Model;
       });
-  if (files.size() > kMostFiles)
-    throw CommandError(Exit::Usage,
-                       fmt::format("open: {} files: expected 1 to {}", files.size(), kMostFiles));
+  if (files.size() > kMaxFiles)
+    throw CommandError(Exit::Usage, fmt::format("open: {} files: expected 1 to {}", files.size(), kMaxFiles));
   // The session keeps absolute paths, as it may be opened from another folder.
   std::vector<std::string> paths;
   if (!models) {
@@ -187,9 +186,9 @@ void add_open(CLI::App& app, Command& command) {
   const auto inside = std::make_shared<bool>(false);
   sub.add_flag("--inside", *inside,
                "look into saved runs instead of comparing them, as into published models");
+  sub.callback([options, files, inside, &command] {
   sub.add_flag_callback(
       "--at-rest", [] {}, "nothing trains in this window anyway; recorders of before say it");
-  sub.callback([options, files, inside, &command] {
     command = [options, files, inside] { return open_files(*options, *files, *inside); };
   });
 }

@@ -46,21 +46,21 @@ void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
         out.maps[run.id + " start"] = done ? done->shares_start : store.start_shares(seed_1.spec);
       else if (f.map_run == run.id)
         out.maps[run.id + " end"] = done->shares_end;
-    if (!done) continue;  // a run of which only fresh models were measured
+    if (!done) continue;  // not trained: only its initial models were measured
     out.texts[run.id] = done->text;
     out.level = done->level;
   }
 }
 
 /// Calls job(i, store) for every i < count on as many threads as the store has, each with one thread of
-/// its own: small models train faster side by side than with all threads on one of them, and to the same bits.
+/// its own: small models train faster side by side, with identical bits.
 void in_parallel(experiments::RunStore& store, size_t count,
                  const std::function<void(size_t, experiments::RunStore&)>& job) {
   std::atomic<bool> stop{false};
   const auto make = [&]() -> experiments::WorkOn {
     return [&, own = std::shared_ptr<experiments::RunStore>(store.beside(1))](size_t i) { job(i, *own); };
   };
-  experiments::work_off("a lesson's runs", count, store.threads(), stop, make, [] {});
+  experiments::run_jobs("a lesson's runs", count, store.threads(), stop, make, [] {});
 }
 
 /// Adds the runs that a curve needs for one seed.
@@ -77,7 +77,7 @@ bool inside(const Check& check, double value) {
   return !std::isnan(value) && (!check.low || value >= *check.low) && (!check.high || value <= *check.high);
 }
 
-/// Writes it as in lesson.toml, with a minus sign.
+/// Writes a limit as in lesson.toml, with a real minus sign.
 std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
 
 std::string padded(const std::string& text, size_t width, bool right = false) {
@@ -85,7 +85,7 @@ std::string padded(const std::string& text, size_t width, bool right = false) {
   return right ? blanks + text : text + blanks;
 }
 
-constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;
+constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;  // columns
 
 using Json = nlohmann::json;
 
@@ -168,7 +168,7 @@ std::vector<double> values_of(const Lesson& lesson, const Check& check, const Ne
   } else {
     const double offset =
         measure.offset.empty() ? 1 : evaluate(lesson, *lesson.measure(measure.offset), curves);
-    // Scaled to the curve that it stands for, so that nothing but its form speaks.
+    // Scaled to end at the curve's last value, so that only its form counts.
     const std::vector<double> law = law_values(neighbour.law, own.x, offset);
     const double factor = own.y.back() / law.back();
     for (size_t i = 0; i < own.y.size(); ++i) own.y[i] = factor * law[i];
@@ -207,7 +207,7 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
   for (size_t seed = 0; seed < kFullSeeds; ++seed)
     for (const Curve& curve : lesson.curves)
       if (static_cast<int32_t>(seed) < seeds_of(curve, tier)) {
-        jobs.emplace_back(&curve, &seeds[seed][curve.id]);  // a map's values stay where they are
+        jobs.emplace_back(&curve, &seeds[seed][curve.id]);  // std::map keeps references valid
         seed_of.push_back(seed + 1);
       }
   in_parallel(store, jobs.size(), [&](size_t i, experiments::RunStore& own) {
@@ -401,7 +401,7 @@ std::string beside(const std::string& number, const std::string& unit) {
   return unit.empty() || unit == "×" ? number + unit : number + " " + unit;
 }
 
-std::string path_of(const Lesson& lesson) {
+std::string measured_path(const Lesson& lesson) {
   return (std::filesystem::path(lesson.folder) / "measured.json").string();
 }
 
@@ -411,7 +411,7 @@ std::string hash_of(const Lesson& lesson) { return hash_text(definition(lesson))
 constexpr codec::AnyNumber kShort{.digits = 5};
 
 std::optional<std::string> read(const Lesson& lesson) {
-  return read_input_file_if_there(path_of(lesson), input::kMeasured);
+  return read_input_file_if_there(measured_path(lesson), input::kMeasured);
 }
 
 }  // namespace
@@ -441,13 +441,16 @@ double misfit(const std::vector<double>& law, const std::vector<double>& y) {
   return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
 }
 
-bool can_be_cut(const Curve& curve) { return asks_critical_rate(curve) || curve.of == Curve::Of::Border; }
+bool may_be_censored(const Curve& curve) {
+  return asks_critical_rate(curve) || curve.of == Curve::Of::Border;
+}
 
-bool can_be_cut(const Lesson& lesson, const Measure& m) {
+bool may_be_censored(const Lesson& lesson, const Measure& m) {
   if (m.take == "passes") return false;
   if (m.take == "first_below") return true;  // a curve may end before it falls below, which reads "never"
-  if (!m.curve.empty()) return can_be_cut(*lesson.curve(m.curve));
-  return can_be_cut(lesson, *lesson.measure(m.first)) || can_be_cut(lesson, *lesson.measure(m.second));
+  if (!m.curve.empty()) return may_be_censored(*lesson.curve(m.curve));
+  return may_be_censored(lesson, *lesson.measure(m.first)) ||
+         may_be_censored(lesson, *lesson.measure(m.second));
 }
 
 double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
@@ -487,7 +490,7 @@ std::string shown(double value, const Measure& m, const Words& words) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
     value = std::round(value / unit) * unit;
   }
-  const bool plain = m.loss && std::abs(value) >= 0.1 && std::abs(value) < 1000;  // neither gone nor exploded
+  const bool plain = m.loss && std::abs(value) >= 0.1 && std::abs(value) < 1000;  // neither tiny nor exploded
   const std::string number =
       with_unit(plain ? ui::with_minus(ui::decimals(value, 2)) : ui::number(value, m.digits), m.unit);
   constexpr double kAtBound = 1e-6;  // allows for the rounding of divided floats
@@ -510,13 +513,13 @@ std::string range_text(const Spread& spread, const Measure& m, const Words& word
 
 template <class Io>
 void io(Io& io, codec::Of<Io, SeedValues>& m) {
-  io("values", m.values, codec::List{1, kMostOfLesson, kShort});
+  io("values", m.values, codec::List{1, kMaxLessonEntries, kShort});
   io.note("mean", kShort.write(m.spread.mean));
 }
 
 template <class Io>
 void io(Io& io, codec::Of<Io, CurveBand>& c) {
-  io("x", c.x, codec::List{0, kMostOfCurve, kShort});
+  io("x", c.x, codec::List{0, kMaxCurvePoints, kShort});
   const codec::List as_many{c.x.size(), c.x.size(), kShort};
   io("mean", c.mean, as_many);
   io("low", c.low, as_many);
@@ -525,12 +528,12 @@ void io(Io& io, codec::Of<Io, CurveBand>& c) {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, Results>& r) {
-  io("seeds", r.seeds, codec::Whole{1, kMostOfLesson});
+  io("seeds", r.seeds, codec::Whole{1, kMaxLessonEntries});
   io("level", r.level, kShort);
-  io("measures", r.measures, codec::Map{kMostOfLesson, codec::Object{}});
-  io("curves", r.curves, codec::Map{kMostOfLesson, codec::Object{}});
-  io.optional("texts", r.texts, codec::Map{kMostOfLesson, codec::Text{kMostOfText}});
-  io.optional("maps", r.maps, codec::Map{kMostOfLesson, ShareRows{kShort}});
+  io("measures", r.measures, codec::Map{kMaxLessonEntries, codec::Object{}});
+  io("curves", r.curves, codec::Map{kMaxLessonEntries, codec::Object{}});
+  io.optional("texts", r.texts, codec::Map{kMaxLessonEntries, codec::Text{kMaxTextBytes}});
+  io.optional("maps", r.maps, codec::Map{kMaxLessonEntries, ShareRows{kShort}});
 }
 
 void save_results(const Lesson& lesson, const Results& results) {
@@ -541,13 +544,13 @@ void save_results(const Lesson& lesson, const Results& results) {
     root["measures"][id]["averaged"] = to_string(lesson.measure(id)->mean);
   for (const auto& [id, c] : results.curves)
     root["curves"][id]["averaged"] = to_string(lesson.curve(id)->mean);
-  write_file(path_of(lesson), root.dump(1) + "\n", "lesson");
+  write_file(measured_path(lesson), root.dump(1) + "\n", "lesson");
 }
 
 std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson) {
   const InputValue root = InputValue::parse(text, name);
   const auto made_of = root.find("definition");
-  if (!made_of || made_of->text(kMostOfText) != hash_of(lesson)) return std::nullopt;
+  if (!made_of || made_of->text(kMaxTextBytes) != hash_of(lesson)) return std::nullopt;
   auto results = codec::read<Results>(root);
   for (auto& [id, m] : results.measures) {
     const Measure* measure = lesson.measure(id);
@@ -558,23 +561,22 @@ std::optional<Results> parse_results(std::string_view text, const std::string& n
 
 std::optional<Results> load_results(const Lesson& lesson) {
   const auto text = read(lesson);
-  return text ? parse_results(*text, path_of(lesson), lesson) : std::nullopt;
+  return text ? parse_results(*text, measured_path(lesson), lesson) : std::nullopt;
 }
 
 std::string staleness(const Lesson& lesson, const Results& fresh) {
   if (!read(lesson)) return "missing: write it with normscope lesson check --full --write";
   const std::optional<Results> kept = load_results(lesson);
-  if (!kept)
-    return "of another definition of this lesson: write it again with normscope lesson check --full --write";
+  if (!kept) return "does not match this lesson: write it again with normscope lesson check --full --write";
   for (const auto& [id, m] : fresh.measures) {
     const auto it = kept->measures.find(id);
     if (it == kept->measures.end()) return fmt::format("has no '{}': write it again", id);
-    // The room covers another instruction set, which takes another path through training. It does not cover another
-    // version of the engine.
+    // The tolerance covers training on another instruction set, but not by another version of the engine.
     const Spread& s = it->second.spread;
-    const double room = 0.5 * (s.high - s.low) + 0.25 * std::max(std::abs(s.low), std::abs(s.high)) + 0.05;
+    const double tolerance =
+        0.5 * (s.high - s.low) + 0.25 * std::max(std::abs(s.low), std::abs(s.high)) + 0.05;
     for (double v : m.values)
-      if (!std::isinf(v) && (std::isnan(v) || v < s.low - room || v > s.high + room))
+      if (!std::isinf(v) && (std::isnan(v) || v < s.low - tolerance || v > s.high + tolerance))
         return fmt::format("'{}' is {:.4g} now and was {:.4g} to {:.4g}: write it again", id, v, s.low,
                            s.high);
   }

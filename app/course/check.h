@@ -32,9 +32,9 @@ double misfit(const std::vector<double>& law, const std::vector<double>& y);
 /// True for a curve whose values are searched for between two bounds: a critical rate, the border of a
 /// map. A value at a bound says no more than "at least" or "at most", so the mean of such values is unknown. Their
 /// median and their number are exact as long as fewer than half of them lie at a bound.
-bool can_be_cut(const Curve& curve);
+bool may_be_censored(const Curve& curve);
 /// Whether a measure may be such a value, or be made of one.
-bool can_be_cut(const Lesson& lesson, const Measure& measure);
+bool may_be_censored(const Lesson& lesson, const Measure& measure);
 
 /// The measure of one seed. NaN where the curve gives no value; +inf for a first_below that never
 /// happens.

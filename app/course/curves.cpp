@@ -24,7 +24,7 @@
 namespace normscope::course {
 namespace {
 
-constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMostParts = 20;
+constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMaxParts = 20;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern = [] {
@@ -300,7 +300,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
     to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
     to += (curve.y == "path") - (curve.of == Of::Wiring);  // the input counts; the last sub-layer has none
   }
-  const int32_t parts = std::min(to - from, kMostParts);  // few enough for a drag to reach each
+  const int32_t parts = std::min(to - from, kMaxParts);  // few enough for a drag to reach each
   for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
   return x;
 }
@@ -448,7 +448,7 @@ std::string in_words(const Lesson& lesson, const std::string& key, const std::st
   if (key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label, *lesson.words);
   const Field& field = *find_field(key);
   const bool number = field.type == FieldType::Real;
-  return fmt::format("{} {}", called(*lesson.words, "setting", field.key, field.label),
+  return fmt::format("{} {}", word_for(*lesson.words, "setting", field.key, field.label),
                      number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
 }
 

@@ -93,7 +93,8 @@ CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureDa
   if (data.own)
     if (const auto it = data.own->find(curve); it != data.own->end() && !it->second.y.empty())
       return it->second;
-  if (data.own && !of_way(lesson, *lesson.curve(curve))) return {};  // no learner trains a way of a challenge
+  if (data.own && !belongs_to_way(lesson, *lesson.curve(curve)))
+    return {};  // no learner trains a way of a challenge
   const CurveBand* band = band_of(curve, data);
   return band ? CurveData{band->x, band->mean} : CurveData{};
 }

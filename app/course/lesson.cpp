@@ -22,7 +22,7 @@ const T* find(const std::vector<T>& list, std::string_view id) {
   return it == list.end() ? nullptr : &*it;
 }
 
-constexpr std::ptrdiff_t kMostSlots = 12;  // of a run
+constexpr std::ptrdiff_t kMaxSlots = 12;  // of a run
 constexpr const char* kParts[] = {"attn", "ffn"};
 
 size_t place_of(const Knob& knob, double value) {
@@ -161,7 +161,7 @@ Message wrong_slots(const Lesson& lesson, const std::string& run) {
   const auto count =
       std::ranges::count_if(lesson.knobs, [&](const Knob& knob) { return is_slot(knob) && knob.run == run; });
   if (count == 0) return {};
-  if (count > kMostSlots) return Message("run {} has {} slots: expected at most {}", run, count, kMostSlots);
+  if (count > kMaxSlots) return Message("run {} has {} slots: expected at most {}", run, count, kMaxSlots);
   const RunSpec& own = lesson.run(run)->spec;
   RunSpec made = own;
   const auto set = [&](const std::function<double(const Knob&)>& value) {

@@ -148,7 +148,7 @@ std::vector<std::string> possible_faults(const Prediction& prediction);
 std::string thought_behind(const Lesson& lesson, const std::vector<std::string>& faults);
 
 /// How seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
-/// the median where a value may end at a bound of its measurement (can_be_cut in check.h); by a count for yes or no.
+/// the median where a value may end at a bound of its measurement (may_be_censored in check.h); by a count for yes or no.
 enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
 

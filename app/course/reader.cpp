@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostKnobChoices = 8;
+constexpr size_t kMaxFiles = 10'000, kMaxLessons = 200, kMaxKnobChoices = 8;
 constexpr double kLargest = 1e6;  // the largest number of steps of a knob or slider
 
 /// Accepts "A" to "D", the runs that a learner sees.
@@ -81,7 +81,7 @@ void read_walk(Figure& f, Table& t) {
         f.walk_norms.emplace_back(std::istream_iterator<std::string>(ids),
                                   std::istream_iterator<std::string>());
       }
-    f.walk_opens = t.whole("walk_opens", 0, kMostSteps, 0);
+    f.walk_opens = t.whole("walk_opens", 0, kMaxSteps, 0);
   }
 }
 
@@ -101,7 +101,7 @@ Figure read_figure(const std::string& id, Table t) {
   f.map_at_start = t.choice(f.river ? "river_at" : "map_at", {"start", "end"}, 0) == 0;
   f.cells = t.text("cells", "");
   f.tape = t.text("tape", "");
-  if (!f.tape.empty()) f.follow = t.whole("follow", 0, static_cast<int32_t>(kMostSmallNumbers), 0);
+  if (!f.tape.empty()) f.follow = t.whole("follow", 0, static_cast<int32_t>(kMaxSmallNumbers), 0);
   f.ball = t.text("ball", "");
   read_walk(f, t);
   f.chain = t.texts("chain");
@@ -187,8 +187,8 @@ void read_slot(Knob& k, Table& t) {
   if (t.has("part")) k.part = t.choice("part", {"attn", "ffn"}) == 0 ? "attn" : "ffn";
   k.choices = t.texts("choices");
   k.names = t.has("names") ? t.texts("names") : k.choices;
-  if (k.choices.size() < 2 || k.choices.size() > kMostKnobChoices || k.names.size() != k.choices.size())
-    t.refuse("choices", Message("expected 2 to {}, and as many names", kMostKnobChoices));
+  if (k.choices.size() < 2 || k.choices.size() > kMaxKnobChoices || k.names.size() != k.choices.size())
+    t.refuse("choices", Message("expected 2 to {}, and as many names", kMaxKnobChoices));
   const std::string start = t.text("start", k.choices.front());
   const auto at = std::ranges::find(k.choices, start);
   if (at == k.choices.end())
@@ -237,11 +237,11 @@ std::string& wished_language() {
 
 /// Translates every lesson that has the language; the other lessons stay in English.
 void take_language(Course& course, const std::string& folder, const std::string& language) {
-  const std::vector<std::string> known = languages_in(folder);
+  const std::vector<std::string> known = course_languages(folder);
   if (std::ranges::find(known, language) == known.end()) return;
   course.words = &words::language(language);
   for (Lesson& lesson : course.lessons) {
-    const std::vector<std::string> has = languages_of(lesson.folder);
+    const std::vector<std::string> has = lesson_languages(lesson.folder);
     if (std::ranges::find(has, language) == has.end()) continue;
     const Message wrong = guarded(lesson.folder, [&] {
       lesson = translated(lesson, language);
@@ -408,10 +408,10 @@ Course read_course(const std::string& folder, const std::string& language) {
   Course course;
   std::vector<std::string> folders;
   std::string error;
-  for (const std::string& path : files_in(folder, kMostFiles, error)) {
+  for (const std::string& path : files_in(folder, kMaxFiles, error)) {
     std::error_code failure;  // set by a link that leads nowhere or in circles
     const bool lesson = fs::is_directory(path, failure) && number_of(path);
-    if (lesson && folders.size() < kMostLessons) folders.push_back(path);
+    if (lesson && folders.size() < kMaxLessons) folders.push_back(path);
     if (failure && number_of(path))
       course.broken.push_back({path, Message("{}: {}", path, failure.message())});
   }
@@ -719,7 +719,7 @@ std::vector<std::pair<std::string, std::string>> why_pages(const Course& course)
   if (!course.why) return pages;
   pages.emplace_back("so-why.md", why_markdown(course));
   const std::string folder = fs::path(course.lessons.front().folder).parent_path().string();
-  for (const std::string& language : languages_in(folder)) {
+  for (const std::string& language : course_languages(folder)) {
     const Course other = read_course(folder, language);
     if (other.why && other.why->file != course.why->file)
       pages.emplace_back(fmt::format("so-why.{}.md", language), why_markdown(other));
@@ -909,7 +909,7 @@ void each_text(Lesson& lesson, const TextVisitor& said) {
   });
 }
 
-std::vector<std::string> languages_of(const std::string& lesson_folder) {
+std::vector<std::string> lesson_languages(const std::string& lesson_folder) {
   std::vector<std::string> all;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(lesson_folder, failure)) {
@@ -920,12 +920,12 @@ std::vector<std::string> languages_of(const std::string& lesson_folder) {
   return all;
 }
 
-std::vector<std::string> languages_in(const std::string& folder) {
+std::vector<std::string> course_languages(const std::string& folder) {
   std::set<std::string> all;
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure))
     if (entry.is_directory(failure))
-      for (const std::string& one : languages_of(entry.path().string())) all.insert(one);
+      for (const std::string& one : lesson_languages(entry.path().string())) all.insert(one);
   return {all.begin(), all.end()};
 }
 
@@ -959,14 +959,14 @@ Lesson translated(const Lesson& lesson, const std::string& language) {
 
 std::vector<std::string> language_faults(const Lesson& lesson) {
   std::vector<std::string> faults;
-  for (const std::string& language : languages_of(lesson.folder))
+  for (const std::string& language : lesson_languages(lesson.folder))
     if (Message fault = guarded(language, [&] { translated(lesson, language); }); !fault.empty())
       faults.push_back(std::move(fault));
   return faults;
 }
 
-std::string called(const Words& words, std::string_view kind, std::string_view key,
-                   std::string_view otherwise) {
+std::string word_for(const Words& words, std::string_view kind, std::string_view key,
+                     std::string_view otherwise) {
   const std::string* word = words.find(fmt::format("course.{}.{}", kind, key));
   return word ? *word : std::string(otherwise);
 }

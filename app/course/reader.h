@@ -31,9 +31,9 @@ std::string read_needed(const std::string& path, const InputKind& kind);
 /// The folder lessons/ beside the program, or in the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
-/// The language that was wished for, or the one that NORMSCOPE_LANGUAGE names, "de"; empty: English.
+/// The language set by wish_language(), else by NORMSCOPE_LANGUAGE, such as "de"; empty: English.
 std::string course_language();
-/// The language that a command line names, for whatever command comes.
+/// Sets the language that a command line names; it overrides NORMSCOPE_LANGUAGE.
 void wish_language(const std::string& language);
 
 struct LessonError {
@@ -44,24 +44,23 @@ struct Course {
   std::vector<Lesson> lessons;  ///< by number
   std::vector<LessonError> broken;
   const Words* words = &words::language("en");  ///< the player's own words
-  std::optional<Prose> why;                     ///< the last page, if the folder has one: see take_why()
+  std::optional<Prose> why;                     ///< the last page, so-why.md, if the folder has one
   const Lesson* find(std::string_view id_or_number) const;
 };
-/// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one
-/// entry in `broken`. The language is the one that NORMSCOPE_LANGUAGE names, or `language` ("de"; empty: English). A lesson
-/// without that language, or with faulty texts in it (an entry in `broken`), stays English; so does a folder in which
-/// no lesson has it.
+/// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in `broken`. The
+/// language is course_language(), or `language` ("de"; empty: English). A lesson without that language, or with faulty texts
+/// in it (an entry in `broken`), stays English; so does a folder in which no lesson has it.
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
 
 inline constexpr int32_t kClaimWords = 25, kStepWords = 130;  ///< at most
 
-/// Checks what no single table of a lesson can see. Throws Error with the table's file.
+/// Checks the references between a lesson's tables, and the lengths of its texts. Throws Error.
 void check_references(const Lesson& lesson, const Table& root);
 
-// The summary is the last page of a course, so-why.md beside the lessons (in another language LANGUAGE/so-why.md): what the
-// lessons have measured, put together. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range
-// of five seeds that the lesson ID keeps of one of its measures.
+// The last page of a course is so-why.md beside the lessons (in another language LANGUAGE/so-why.md): it puts together what
+// the lessons have measured. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range of five seeds
+// that the lesson ID keeps of one of its measures.
 
 /// Finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
@@ -77,24 +76,25 @@ std::vector<std::pair<std::string, std::string>> why_pages(const Course& course)
 
 /// Visits every text of lesson.toml that is shown, with its key in texts.toml: "figure.losses.title". It
 /// leaves out empty texts and sources.
-void each_text(Lesson& lesson, const std::function<void(const std::string& key, std::string& text)>& said);
+void each_text(Lesson& lesson, const std::function<void(const std::string& key, std::string& text)>& visit);
 
 /// The names of the folders in a lesson's folder that have a texts.toml, sorted.
-std::vector<std::string> languages_of(const std::string& lesson_folder);
-std::vector<std::string> languages_in(const std::string& folder);
+std::vector<std::string> lesson_languages(const std::string& lesson_folder);
+/// The languages that any lesson in a folder of lessons has, sorted.
+std::vector<std::string> course_languages(const std::string& folder);
 
+/// The files of a lesson's language, by their paths.
 std::vector<std::string> language_files(const Lesson& lesson, const std::string& language);
 
 /// The lesson in that language. It throws an Error that names every missing or superfluous key of
-/// texts.toml, and every number, tile or form that is in only one of a Markdown file and its English original.
+/// texts.toml, and every number, tile or form that differs between a Markdown file and its English original.
 Lesson translated(const Lesson& lesson, const std::string& language);
 
 /// What is wrong with the languages of a lesson, one line each.
 std::vector<std::string> language_faults(const Lesson& lesson);
 
-/// What the lessons call a thing of some kind ("setting") by a key from outside this program.
-/// It is `otherwise` where assets/words/course.toml has no word for it.
-std::string called(const Words& words, std::string_view kind, std::string_view key,
-                   std::string_view otherwise);
+/// The lessons' word for a key of some kind ("setting"); `otherwise` where assets/words/course.toml has none.
+std::string word_for(const Words& words, std::string_view kind, std::string_view key,
+                     std::string_view otherwise);
 
 }  // namespace normscope::course

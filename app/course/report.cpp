@@ -132,7 +132,7 @@ std::vector<std::string> lesson_files(const Course& course) {
       files.push_back((std::filesystem::path(lesson.folder) / name).string());
     for (const StepKind step : kSteps)
       files.push_back((std::filesystem::path(lesson.folder) / to_string(step)).string() + ".md");
-    for (const std::string& language : languages_of(lesson.folder))
+    for (const std::string& language : lesson_languages(lesson.folder))
       for (std::string& path : language_files(lesson, language)) files.push_back(std::move(path));
   }
   return files;
@@ -188,7 +188,7 @@ void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {
 /// Shows a tape after all of its instructions have run.
 void add_tape(Pages& pages, const Lesson& lesson, const Figure& figure) {
   const std::vector<std::vector<std::string>> cells =
-      cells_of_tape(table_of_tape(tape_of(lesson, figure.tape, {}), kMostSmallNames * 2));
+      cells_of_tape(table_of_tape(tape_of(lesson, figure.tape, {}), kMaxSmallNames * 2));
   pages.html += fmt::format("<h3>{}</h3>\n<table>", escaped(figure.title));
   pages.markdown += fmt::format("{}:\n\n", figure.title);
   for (const std::vector<std::string>& row : cells) {
@@ -275,7 +275,7 @@ ui::Vec paint_still(ui::Painter& p, const ui::Theme& t, const Lesson& lesson, co
     say(figure.note);
     const SmallTape& tape = lesson.tape(figure.tape)->tape;
     const bool known = data.reference != nullptr && data.draw_only.empty();
-    const size_t done = known ? kMostSmallNames * 2 : 0;
+    const size_t done = known ? kMaxSmallNames * 2 : 0;
     const TapeTable table = table_of_tape(tape, done, words), shorter = table_of_tape(tape, done, words, 2);
     const TapeNetwork network = network_of(tape, table);
     draw_network(p, t, {&network, &table, &shorter, static_cast<size_t>(figure.follow)},

@@ -18,9 +18,9 @@
 namespace normscope::course {
 namespace {
 
-constexpr size_t kMostPoints = 100, kMostCells = 100;
-constexpr int32_t kLastStep = 100'000, kMostWalked = 100;  // of a curve; of a profile
-constexpr double kDeepest = 256;                           // layers
+constexpr size_t kMaxPoints = 100, kMaxCells = 100;
+constexpr int32_t kLastStep = 100'000, kMaxWalked = 100;  // of a curve; of a profile
+constexpr double kDeepest = 256;                          // layers
 constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
 
 Neighbour read_neighbour(Table t) {
@@ -42,7 +42,7 @@ class MeasureChecker : TableChecker {
   using TableChecker::TableChecker;
 
   void all() const {
-    for (const Curve& c : lesson_.curves) cut("curve." + c.id, can_be_cut(c), c.mean);
+    for (const Curve& c : lesson_.curves) cut("curve." + c.id, may_be_censored(c), c.mean);
     for (const Measure& m : lesson_.measures) measure(m);
     for (const Check& c : lesson_.checks) check(c);
   }
@@ -58,8 +58,8 @@ class MeasureChecker : TableChecker {
 
   void measure(const Measure& m) const {
     refer(m);
-    cut("measure." + m.id, can_be_cut(lesson_, m), m.mean);
-    if (m.curve.empty() || !can_be_cut(*lesson_.curve(m.curve))) return;
+    cut("measure." + m.id, may_be_censored(lesson_, m), m.mean);
+    if (m.curve.empty() || !may_be_censored(*lesson_.curve(m.curve))) return;
     for (const char* take : {"at", "median", "min", "max", "passes"})
       if (m.take == take) return;
     refuse(
@@ -114,8 +114,8 @@ class MeasureChecker : TableChecker {
 
 void read_points(Curve& c, Table& t) {
   c.xs = t.numbers("xs");
-  if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::ranges::is_sorted(c.xs))
-    t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMostPoints));
+  if (c.xs.size() < 2 || c.xs.size() > kMaxPoints || !std::ranges::is_sorted(c.xs))
+    t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMaxPoints));
 }
 
 /// Reads the field that takes the values of a sweep or a border.
@@ -134,8 +134,8 @@ void read_border(Curve& c, Table& t) {
   c.values = t.numbers("values");
   if (c.values.size() < 2 || !std::ranges::is_sorted(c.values) || !(c.values.front() > 0))
     t.refuse("values", "expected 2 numbers at least, ascending and above 0");
-  if (c.values.size() * c.xs.size() > kMostCells)
-    t.refuse("values", Message("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
+  if (c.values.size() * c.xs.size() > kMaxCells)
+    t.refuse("values", Message("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMaxCells));
 }
 
 void read_profile(Curve& c, Table& t) {
@@ -144,8 +144,8 @@ void read_profile(Curve& c, Table& t) {
     return;
   }
   std::tie(c.from, c.to) = t.steps("steps", 1, kLastStep);
-  if (!is_walk(c) || c.to - c.from >= kMostWalked)
-    t.refuse("steps", Message("{} steps: expected 2 to {}", c.to - c.from + 1, kMostWalked));
+  if (!is_walk(c) || c.to - c.from >= kMaxWalked)
+    t.refuse("steps", Message("{} steps: expected 2 to {}", c.to - c.from + 1, kMaxWalked));
 }
 
 void read_rows(Curve& c, Table& t) {
@@ -162,7 +162,7 @@ void read_rows(Curve& c, Table& t) {
 using view::Side;
 using view::SlotId;
 
-constexpr size_t kMostPictures = 2;  // that fit beside each other
+constexpr size_t kMaxPictures = 2;  // that fit beside each other
 
 /// Searches layer by layer, from the bottom up.
 std::optional<OpeningPlace> place_in(const view::Stack& stack, std::string_view name) {
@@ -347,9 +347,9 @@ void set_bounds(Lesson& lesson) {
 void check_measures(const Lesson& lesson, const Table& root) { MeasureChecker(lesson, root).all(); }
 namespace {
 
-constexpr int32_t kSayWords = 30, kWhyWords = 20, kThoughtWords = 50, kMostScore = 1000, kMostMinutes = 60;
-constexpr size_t kFewestOthers = 2, kMostOthers = 3, kLongestWord = 32, kMostChoices = 6, kMostValues = 8,
-                 kMostHints = 6, kMostWays = 8;
+constexpr int32_t kSayWords = 30, kWhyWords = 20, kThoughtWords = 50, kMaxScore = 1000, kMaxMinutes = 60;
+constexpr size_t kFewestOthers = 2, kMaxOthers = 3, kLongestWord = 32, kMaxChoices = 6, kMaxValues = 8,
+                 kMaxHints = 6, kMaxWays = 8;
 
 int32_t words_in(const std::string& text) {
   std::istringstream words(text);
@@ -384,9 +384,9 @@ Say read_say(Table& t) {
       other.refuse("word",
                    Message("'{}' is offered twice: expected different words", say.others.back().word));
   }
-  if (say.others.size() < kFewestOthers || say.others.size() > kMostOthers)
+  if (say.others.size() < kFewestOthers || say.others.size() > kMaxOthers)
     t.refuse("others", Message("{} of them: expected {} or {} other words, each with why it is wrong",
-                               say.others.size(), kFewestOthers, kMostOthers));
+                               say.others.size(), kFewestOthers, kMaxOthers));
   t.done();
   return say;
 }
@@ -402,8 +402,8 @@ Challenge::Choice read_choice(Table& t) {
       value.refuse("value", "has a blank or '=' in it: expected one word");
     value.done();
   }
-  if (choice.values.size() < 2 || choice.values.size() > kMostValues)
-    t.refuse("values", Message("expected 2 to {} values", kMostValues));
+  if (choice.values.size() < 2 || choice.values.size() > kMaxValues)
+    t.refuse("values", Message("expected 2 to {} values", kMaxValues));
   t.done();
   return choice;
 }
@@ -509,7 +509,7 @@ class Referee {
   }
 
   void waits(const std::string& measure, const std::string& where) const {
-    if (const Measure* m = lesson_.measure(measure); m && of_way(lesson_, *m))
+    if (const Measure* m = lesson_.measure(measure); m && belongs_to_way(lesson_, *m))
       throw Error(
           "{}:1: [{}] '{}' is of a measured way, for which no learner waits: expected "
           "{{band NAME}} in a text, or another measure",
@@ -534,7 +534,7 @@ class Referee {
   void gives_away(StepKind kind, const std::string& step) const {
     for (const std::string& id : lesson_.step(kind).figures)
       for (const FigureLine& line : lesson_.figure(id)->lines)
-        if (of_way(lesson_, *lesson_.curve(line.curve)))
+        if (belongs_to_way(lesson_, *lesson_.curve(line.curve)))
           throw Error("{}:1: [{}.figures] '{}' shows a way before the end: expected it in explain alone",
                       root_.file(), step, id);
   }
@@ -578,24 +578,24 @@ Challenge read_challenge(Table t) {
   c.measure = t.text("measure");
   c.line = t.number("line");
   c.budget = t.whole("budget", 1, 100'000);
-  c.minutes = t.whole("minutes", 1, kMostMinutes);
-  c.points = t.whole("points", 1, kMostScore);
-  c.per_run = t.whole("per_run", 0, kMostScore);
+  c.minutes = t.whole("minutes", 1, kMaxMinutes);
+  c.points = t.whole("points", 1, kMaxScore);
+  c.per_run = t.whole("per_run", 0, kMaxScore);
   for (Table& choice : t.tables("choices")) c.choices.push_back(read_choice(choice));
-  if (c.choices.empty() || c.choices.size() > kMostChoices)
-    t.refuse("choices", Message("expected 1 to {} fields", kMostChoices));
+  if (c.choices.empty() || c.choices.size() > kMaxChoices)
+    t.refuse("choices", Message("expected 1 to {} fields", kMaxChoices));
   for (Table& way : t.tables("ways")) {
     c.ways.push_back({way.text("run"), way.text("measure")});
     way.done();
   }
-  if (c.ways.size() < 2 || c.ways.size() > kMostWays)
-    t.refuse("ways", Message("expected 2 to {} measured ways", kMostWays));
+  if (c.ways.size() < 2 || c.ways.size() > kMaxWays)
+    t.refuse("ways", Message("expected 2 to {} measured ways", kMaxWays));
   for (Table& hint : t.tables("hints")) {
-    c.hints.push_back({few_words(hint, "text", kSayWords), hint.whole("costs", 0, kMostScore)});
+    c.hints.push_back({few_words(hint, "text", kSayWords), hint.whole("costs", 0, kMaxScore)});
     hint.done();
   }
-  if (c.hints.empty() || c.hints.size() > kMostHints)
-    t.refuse("hints", Message("expected 1 to {} hints", kMostHints));
+  if (c.hints.empty() || c.hints.size() > kMaxHints)
+    t.refuse("hints", Message("expected 1 to {} hints", kMaxHints));
   t.done();
   return c;
 }
@@ -604,16 +604,17 @@ void check_challenge(const Lesson& lesson, const Table& root) {
   if (lesson.challenge) Referee(lesson, root).all();
 }
 
-bool of_way(const Lesson& lesson, const Curve& curve) {
+bool belongs_to_way(const Lesson& lesson, const Curve& curve) {
   return lesson.challenge && std::ranges::any_of(lesson.challenge->ways, [&](const Challenge::Way& way) {
            return way.run == curve.run;
          });
 }
 
-bool of_way(const Lesson& lesson, const Measure& measure) {
+bool belongs_to_way(const Lesson& lesson, const Measure& measure) {
   if (measure.curve.empty())
-    return of_way(lesson, *lesson.measure(measure.first)) || of_way(lesson, *lesson.measure(measure.second));
-  return of_way(lesson, *lesson.curve(measure.curve));
+    return belongs_to_way(lesson, *lesson.measure(measure.first)) ||
+           belongs_to_way(lesson, *lesson.measure(measure.second));
+  return belongs_to_way(lesson, *lesson.curve(measure.curve));
 }
 
 std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name) {
@@ -625,7 +626,7 @@ std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_
 
 std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
   std::vector<OpeningRun> opening;
-  size_t room = kMostPictures;
+  size_t room = kMaxPictures;
   for (Table& one : t.tables("opening")) {
     OpeningRun picture{one.text("run"), one.text("slot")};
     one.done();
@@ -637,7 +638,7 @@ std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
                                  "before or after, final, embedding, or of a scaled skip path "
                                  "layer1/ffn/skip-scale",
                                  picture.slot));
-    const size_t wide = has_both(model) ? kMostPictures : 1;
+    const size_t wide = has_both(model) ? kMaxPictures : 1;
     if (wide > room)
       one.refuse("run", "has no room: expected two runs at most, or one with an encoder and a decoder");
     room -= wide;

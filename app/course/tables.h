@@ -22,11 +22,10 @@ LessonRun read_run(const std::string& id, Table t);
 Mean mean_of(Table& t);  ///< its key "mean"
 Curve read_curve(const std::string& id, Table t);
 Measure read_measure(const std::string& id, Table t);
-/// Reads a check with its neighbouring hypotheses. It accepts keys of the table that were read before it.
+/// Reads a check with its neighbouring hypotheses. Keys that the caller has read are not refused.
 Check read_check(Table t);
 
-/// What a checker of a lesson begins with once all its tables are read: refuse() throws Error at
-/// [table.key], and need() refuses there what was not found.
+/// The base of a lesson's checkers: refuse() throws Error at [table.key], and need() does so where `found` is null.
 class TableChecker {
  public:
   TableChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
@@ -40,54 +39,52 @@ class TableChecker {
   const Table& root_;
 };
 
-/// Finds the bounds of each measure: a value at a bound of its measurement is shown as "at least" or "at
-/// most" so much.
+/// Sets each measure's bounds, at which shown() writes "at least" or "at most", and whether it is a loss.
 void set_bounds(Lesson& lesson);
 /// Requires that every curve and measure named by a measure or check is in the lesson. A measure that
-/// may end at a bound of its measurement (can_be_cut in check.h) must be counted or have a median, because a mean of
+/// may end at a bound of its measurement (may_be_censored in check.h) must be counted or have a median, because a mean of
 /// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
-// ---- how measurements are kept (training/io/codec.h), in measured.json and of the learner's own
+// ---- how measured.json and a learner's own measurements are stored (training/io/codec.h)
 
-inline constexpr size_t kMostOfCurve = 100'000;  ///< points
-inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
-inline constexpr size_t kMostOfText = 100'000;   ///< bytes of text that a model wrote
+inline constexpr size_t kMaxCurvePoints = 100'000;  ///< points
+inline constexpr size_t kMaxLessonEntries = 1000;   ///< measures, curves, runs
+inline constexpr size_t kMaxTextBytes = 100'000;    ///< bytes of text that a model wrote
 
 /// A beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
 struct ShareRows {
   codec::AnyNumber share{};
-  static constexpr size_t kMost = 1024;
+  static constexpr size_t kMax = 1024;
 
   codec::Json write(const std::vector<std::vector<double>>& rows) const {
-    return codec::List{1, kMost, codec::List{1, kMost + 1, share}}.write(rows);
+    return codec::List{1, kMax, codec::List{1, kMax + 1, share}}.write(rows);
   }
   void read(const InputValue& json, std::vector<std::vector<double>>& rows) const {
     rows.clear();
-    for (const InputValue& row : json.list(1, kMost)) {
+    for (const InputValue& row : json.list(1, kMax)) {
       const size_t shares = rows.size() + 2;
       codec::List{1, shares, share}.read(row, rows.emplace_back());
     }
   }
 };
 
-// The exercise tables are what a learner does beside the prediction: [[say]], sentences to complete, and [challenge], a
-// task for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
+// The exercise tables: [[say]], sentences to complete; [[thought]], replies to wrong predictions; [challenge], a task for
+// the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
 
-/// No sentences or three.
+/// Reads none or three.
 std::vector<Say> read_says(Table& root);
 /// Reads the thoughts behind wrong answers to this prediction.
 std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
 Challenge read_challenge(Table t);
 
-/// Requires that the start is above the line, that every measured way is below it and within what is
-/// offered, and that no text or figure before the end waits for a way. Throws Error.
+/// Requires that the challenge's start is above its line, and each measured solution (a way) below it and reachable by the
+/// choices that it offers; that no text waits for a way, and that no figure before the explanation shows one. Throws Error.
 void check_challenge(const Lesson& lesson, const Table& root);
 
-/// Whether the curve belongs to a way: such a curve is measured with the lesson, and not when a learner
-/// does the lesson.
-bool of_way(const Lesson& lesson, const Curve& curve);
-bool of_way(const Lesson& lesson, const Measure& measure);
+/// Whether the curve belongs to a way: it is measured with the lesson, and not when a learner does the lesson.
+bool belongs_to_way(const Lesson& lesson, const Curve& curve);
+bool belongs_to_way(const Lesson& lesson, const Measure& measure);
 
 // ---- the key `opening`: the runs whose small diagrams a lesson opens with, and the place that matters in each
 

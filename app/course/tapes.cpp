@@ -21,8 +21,8 @@ namespace normscope::course {
 namespace {
 
 constexpr double kLargestNumber = 1e6, kHighestRate = 1000;
-constexpr int32_t kMostTapeSteps = 100;
-constexpr size_t kLongestName = 8, kMostTapePoints = 100;
+constexpr int32_t kMaxTapeSteps = 100;
+constexpr size_t kLongestName = 8, kMaxTapePoints = 100;
 
 std::string read_name(Table& t) {
   std::string name = t.text("name");
@@ -42,9 +42,9 @@ SmallTape::Number read_number(Table& t) {
       t.refuse("values", Message("{} is too large: expected at most {}", v, kLargestNumber));
     n.values.push_back(static_cast<float>(v));
   }
-  if (n.values.empty() || n.values.size() > kMostSmallNumbers)
-    t.refuse("values", Message("expected 1 to {} numbers", kMostSmallNumbers));
-  n.rows = t.whole("rows", 1, static_cast<int32_t>(kMostSmallNumbers), 1);
+  if (n.values.empty() || n.values.size() > kMaxSmallNumbers)
+    t.refuse("values", Message("expected 1 to {} numbers", kMaxSmallNumbers));
+  n.rows = t.whole("rows", 1, static_cast<int32_t>(kMaxSmallNumbers), 1);
   n.trained = t.flag("trained", false);
   t.done();
   return n;
@@ -56,7 +56,7 @@ SmallTape::Instruction read_instruction(Table& t) {
   i.name = read_name(t);
   i.op = static_cast<Op>(t.choice("op", {"multiply", "add", "relu", "norm", "cross-entropy"}));
   i.of = t.texts("of");
-  if (i.op == Op::CrossEntropy) i.target = t.whole("target", 1, static_cast<int32_t>(kMostSmallNumbers));
+  if (i.op == Op::CrossEntropy) i.target = t.whole("target", 1, static_cast<int32_t>(kMaxSmallNumbers));
   if (i.op == Op::Norm) {
     constexpr NormKind kKinds[] = {NormKind::Simple, NormKind::Detach, NormKind::DetachMean,
                                    NormKind::DetachVariance};
@@ -72,7 +72,7 @@ std::pair<std::string, size_t> parts_of(const std::string& field) {
   if (open == field.npos || field.back() != ']') return {field, 0};
   const unsigned long place = std::strtoul(field.c_str() + open + 1, nullptr, 10);
   // What is not a place of any number becomes one that no number has.
-  return {field.substr(0, open), place == 0 ? kMostSmallNumbers + 1 : place};
+  return {field.substr(0, open), place == 0 ? kMaxSmallNumbers + 1 : place};
 }
 
 const SmallTape::Number* number_of(const SmallTape& tape, const std::string& field) {
@@ -167,8 +167,8 @@ LessonTape read_tape(const std::string& id, Table t) {
   for (Table& child : t.tables("instructions")) tape.tape.instructions.push_back(read_instruction(child));
   for (const auto& [key, count] : {std::pair{"numbers", tape.tape.numbers.size()},
                                    std::pair{"instructions", tape.tape.instructions.size()}})
-    if (count == 0 || count > kMostSmallNames)
-      t.refuse(key, Message("expected a list of 1 to {}", kMostSmallNames));
+    if (count == 0 || count > kMaxSmallNames)
+      t.refuse(key, Message("expected a list of 1 to {}", kMaxSmallNames));
   t.done();
   try {
     replay_small_tape(tape.tape);
@@ -184,11 +184,11 @@ void read_tape_axis(Curve& c, Table& t) {
   if (!c.over.empty() && steps) t.refuse("steps", "and over: expected one of them");
   if (!c.over.empty()) {
     c.xs = t.numbers("xs");
-    if (c.xs.size() < 2 || c.xs.size() > kMostTapePoints || !std::ranges::is_sorted(c.xs))
-      t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMostTapePoints));
+    if (c.xs.size() < 2 || c.xs.size() > kMaxTapePoints || !std::ranges::is_sorted(c.xs))
+      t.refuse("xs", Message("expected 2 to {} numbers, ascending", kMaxTapePoints));
   }
   if (!steps) return;
-  std::tie(c.from, c.to) = t.steps("steps", 0, kMostTapeSteps);
+  std::tie(c.from, c.to) = t.steps("steps", 0, kMaxTapeSteps);
   c.rate = t.number("rate");
   if (c.rate == 0 || std::abs(c.rate) > kHighestRate)
     t.refuse("rate", Message("expected a number up to {}, not 0", kHighestRate));

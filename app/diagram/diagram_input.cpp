@@ -682,7 +682,7 @@ struct Parts {
   void ends() const {
     const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
     ui.tell(where("part/embedding"), d.embedding.intersect(clip), "",
-            view::what_is("embedding") + (placed ? " " + view::what_is("positions") : ""));
+            view::first_sentence("embedding") + (placed ? " " + view::first_sentence("positions") : ""));
     const float beside = d.final_slot.right() + 6, end = d.narrow ? d.right : d.size_head.x;
     if (const Rect seen = Rect{beside, d.final_slot.y, end - beside, d.final_slot.h}.intersect(clip);
         !seen.empty())

@@ -227,7 +227,7 @@ std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub su
 
 /// Lines of several streams.
 constexpr float kThin = 1, kThick = 4;
-constexpr int kMostLines = 9;  // of depth, which may have more streams than there is room for
+constexpr int kMaxLines = 9;  // of depth, which may have more streams than there is room for
 
 constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
@@ -427,10 +427,10 @@ struct StackPainter {
     std::vector<float> weights;
     const auto all = [&] { return s.over_depth() ? branches + 1 : s.count; };
     const auto until = [&](float y, int layer, view::Sub sub, int added) {
-      lines(from, y, weights, std::min(all(), kMostLines), ink);
+      lines(from, y, weights, std::min(all(), kMaxLines), ink);
       from = y;
       branches += added;
-      weights = read_weights(layer, sub, std::min(all(), kMostLines), all());
+      weights = read_weights(layer, sub, std::min(all(), kMaxLines), all());
     };
     const int subs = static_cast<int>(view::subs_of(d.cross).size());
     for (const RowLayout& row : d.rows) {

@@ -35,8 +35,8 @@ std::string canonical(const std::string& key, std::string_view value, const RunS
 
 void add(Axis& axis, std::string value) {
   if (std::ranges::find(axis.values, value) != axis.values.end()) return;
-  if (axis.values.size() == static_cast<size_t>(kMostValues))
-    fail(kWhere, "{} has more than {} values: expected fewer", axis.key, kMostValues);
+  if (axis.values.size() == static_cast<size_t>(kMaxValues))
+    fail(kWhere, "{} has more than {} values: expected fewer", axis.key, kMaxValues);
   axis.values.push_back(std::move(value));
 }
 
@@ -78,8 +78,8 @@ void fill_range(Axis& axis, const std::vector<std::string_view>& parts, const Ru
     fail(kWhere, "{} is no spacing of {}: expected linN or logN, as {}=1e-4:1e-2:log7", shown_text(parts[2]),
          axis.key, axis.key);
   std::tie(axis.kind, axis.count) = *spacing;
-  if (axis.count < 2 || axis.count > kMostValues)
-    fail(kWhere, "{} of {}: expected 2 to {} values", parts[2], axis.key, kMostValues);
+  if (axis.count < 2 || axis.count > kMaxValues)
+    fail(kWhere, "{} of {}: expected 2 to {} values", parts[2], axis.key, kMaxValues);
   axis.from = canonical(axis.key, parts[0], base);
   axis.to = canonical(axis.key, parts[1], base);
   const double from = *number(axis.from), to = *number(axis.to);

@@ -23,7 +23,7 @@
 namespace normscope::grid {
 
 /// The largest number of values of one axis.
-inline constexpr int32_t kMostValues = 100;
+inline constexpr int32_t kMaxValues = 100;
 
 struct Axis {
   enum class Kind : uint8_t { List, Linear, Log };

@@ -18,7 +18,7 @@ bool SoftwareScreen::show(const ImDrawData&, uint32_t) { return false; }
 #else
 namespace {
 
-// What OpenGL 3 has beyond OpenGL 1.1, which is all that its library exports.
+// OpenGL 3 constants and functions: the library exports only OpenGL 1.1.
 constexpr GLenum kReadFramebuffer = 0x8CA8, kColourAttachment = 0x8CE0, kBgra = 0x80E1;
 
 struct Framebuffers {
@@ -49,7 +49,7 @@ const Framebuffers& framebuffers() {
   return found;
 }
 
-// Combines both halves of the product of two large words: each bit of either changes about half of the result's.
+// Folds a 128-bit product into 64 bits; each input bit changes about half of the bits.
 uint64_t mix(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide(a ^ 0x9E3779B97F4A7C15) * (b ^ 0xD1B54A32D192ED03);
@@ -99,8 +99,7 @@ void SoftwareScreen::resize(int width, int height) {
   image_.pixels.assign(size_t(width) * height, 0);
   gl().texture_parameter(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl().texture_parameter(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  // Mesa gives the texture the requested order of colours, which its windows have too, so it can copy instead of
-  // draw.
+  // BGRA is also the order of colours in Mesa's windows, so that Mesa can copy instead of draw.
   gl().texture_image(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kBgra, GL_UNSIGNED_BYTE, nullptr);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
   framebuffers().attach(kReadFramebuffer, kColourAttachment, GL_TEXTURE_2D, texture_, 0);
@@ -201,7 +200,7 @@ void Damage::add(uint64_t hash, const Box& box) {
 
 #endif
 
-// A browser's OpenGL is part of the program there.
+// In a browser, OpenGL is linked into the program.
 #ifdef __EMSCRIPTEN__
 #define NORMSCOPE_GL(name) &::name
 #else

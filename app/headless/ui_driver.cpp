@@ -14,17 +14,17 @@
 namespace normscope::headless {
 namespace {
 
-constexpr int patience = 30;                               // frames to wait for a control to appear
-constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // in one line of a script
+constexpr int patience = 30;                             // frames to wait for a control to appear
+constexpr float kMaxFrames = 100'000, kMaxWheel = 1000;  // in one line of a script
 
-// Lists names that share the beginning of `name`, for the error message.
+// Lists up to 12 names that begin with the first part of `name`, for the error message.
 std::string similar(const ui::Registry& registry, std::string_view name) {
   std::string list;
   std::string_view head = name.substr(0, name.find('/'));
   int shown = 0;
   for (const ui::Control& c : registry.all())
     if (c.name.starts_with(head) && shown++ < 12) list += " " + c.name;
-  return list.empty() ? " (nothing begins with " + std::string(head) + ")" : ";" + list;
+  return list.empty() ? " (nothing begins with " + std::string(head) + ")" : "; similar:" + list;
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ ui::Control UiDriver::control(std::string_view name) {
 void UiDriver::move_to(ui::Vec point) {
   loop_.make_current();
   ImGui::GetIO().AddMousePosEvent(point.x * ui_.scale(), point.y * ui_.scale());
-  frames(2);  // one to arrive, one for controls that need to have been hovered before
+  frames(2);  // one to arrive, one for controls that react only once hovered
 }
 
 void UiDriver::move_to(std::string_view name, ui::Vec fraction) {
@@ -157,7 +157,7 @@ void UiDriver::key(std::string_view text) {
 // A line of a script, cut into words.
 struct UiDriver::Line {
   std::string verb, a, b, c;
-  std::string rest;  // all after the verb
+  std::string rest;  // text after the verb
   std::string name;  // a control's name, which may hold spaces
 
   explicit Line(const std::string& text) {
@@ -227,13 +227,13 @@ void UiDriver::obey(const Line& line) {
   } else if (verb == "leave") {
     move_to(ui::Vec{-1000, -1000});
   } else if (verb == "wheel") {
-    wheel(line.amount(line.must(a), -kMostWheel, kMostWheel));
+    wheel(line.amount(line.must(a), -kMaxWheel, kMaxWheel));
   } else if (verb == "type") {
     type(line.must(rest));
   } else if (verb == "key") {
     key(line.must(a));
   } else if (verb == "frames") {
-    const float n = line.amount(a, 1, kMostFrames);
+    const float n = line.amount(a, 1, kMaxFrames);
     if (n != std::floor(n)) throw Error("'frames' takes a whole number, not '" + a + "'");
     frames(static_cast<int>(n));
   } else {
@@ -258,13 +258,13 @@ void UiDriver::script(std::string_view text) {
   }
 }
 
-// ---- the frames, and files of them
+// ---- frames and PNG files
 
 void serve_textures() {
   for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
     switch (texture->Status) {
       case ImTextureStatus_WantCreate:
-        // Nobody looks at the id: the rasteriser reads the pixels from the texture itself.
+        // The rasteriser ignores the id: it reads the pixels from the texture itself.
         texture->SetTexID(static_cast<ImTextureID>(texture->UniqueID + 1));
         texture->SetStatus(ImTextureStatus_OK);
         break;

@@ -57,8 +57,8 @@ struct CardOptions {
   bool held = false;     // run D is the run with the held norm dropped
 };
 
-// The card, with words, of a run D that does not exist yet, if other cards keep kLeastBeside each.
-constexpr float kEmptyWide = 256, kEmptySquare = 40, kLeastBeside = 300;
+// The card, with words, of a run D that does not exist yet, if other cards keep kMinBeside each.
+constexpr float kEmptyWide = 256, kEmptySquare = 40, kMinBeside = 300;
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
 
@@ -357,7 +357,7 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
   const float n = static_cast<float>(view.runs.size());
   if (!has_d) {
     const float beside = rest.w - kEmptyWide - gap * n;
-    const bool wide = options.size == Size::Full || beside >= kLeastBeside * n;
+    const bool wide = options.size == Size::Full || beside >= kMinBeside * n;
     const Rect place = rest.take_right(wide ? kEmptyWide : kEmptySquare, gap);
     card.empty(place, state);
     const std::string& help = tr("Run D starts here when you change norms in the diagram.");
@@ -512,9 +512,9 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
     draw_left(f, rest.take_left(330, gap));
     draw_compact(measured, rest);
   } else {
-    constexpr float kLeast = 420, kMost = 520, kTime = 480, kDepth = 402;
-    const SplitRange left{std::round(limited(0.294f * width, kLeast, kMost)), kLeast,
-                          std::min(kMost, width - kTime - kDepth - 2 * gap)};
+    constexpr float kMin = 420, kMax = 520, kTime = 480, kDepth = 402;
+    const SplitRange left{std::round(limited(0.294f * width, kMin, kMax)), kMin,
+                          std::min(kMax, width - kTime - kDepth - 2 * gap)};
     draw_left(f, rest.take_left(split(f.ui, splits_, Gap::Left, rest, left), gap));
     const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
     const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);

@@ -15,7 +15,7 @@
 #include "engine/core/boundary.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 using namespace ui;
 using namespace course;
@@ -94,7 +94,7 @@ constexpr float kStepRow = 44, kSentenceLine = 18;
 constexpr float kRiverFoot = 52, kRiverTitle = 24, kRiverGap = 12;
 constexpr float kStackedRivers = 340;  // px of height that two rivers need, one above the other
 constexpr float kKnobLabel = 20, kKnobGap = 28, kWrittenButton = 116, kWrittenHeight = 28, kWrittenGap = 12;
-constexpr double kMostAdded = 10, kAddStep = 0.5;
+constexpr double kMaxAdded = 10, kAddStep = 0.5;
 constexpr int kBarSteps = 100;  // from one end of the axis to the other
 
 float sentence_height(Ui& ui, float width, const std::string& sentence) {
@@ -133,7 +133,7 @@ BarsHand hold_knobs(Ui& ui, Rect rect, const LessonContext& context, const Bars&
   };
   const std::vector<double> factors{0.1, 0.2, 0.5, 1, 2, 5, 10};
   if (knob(rect.take_left(half, kKnobGap), "lesson/bars/add", "Add to all of {x}", hand.add,
-           {-kMostAdded, kMostAdded, kAddStep}))
+           {-kMaxAdded, kMaxAdded, kAddStep}))
     hand.last = BarsHand::Last::Add;
   SliderRange times{factors.front(), factors.back(), 1, factors};
   times.log = true;
@@ -502,7 +502,7 @@ constexpr float kRoomy = 28;  // a line of that height has larger letters
 /// Where the columns begin, as shares of the width.
 constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
 
-constexpr float kLeastWords = 76;  // px: in lower room beside the drawing its words have no place
+constexpr float kMinWords = 76;  // px: in lower room beside the drawing its words have no place
 const TextStyle kNow{Face::Bold, type::title}, kFormula{Face::Sans, type::title},
     kHint{Face::Sans, type::body};
 
@@ -623,7 +623,7 @@ void show_network(Ui& ui, const Rect& rect, const LessonContext& context, const 
     picture.place = pointed;
   draw_network(p, t, picture, places);
   Rect words = places.free;
-  if (words.h < kLeastWords) return;
+  if (words.h < kMinWords) return;
   words.take_top(p.text_wrapped(words, kNow, t.ink,
                                 table.done == 0 ? context.tr("Nothing has run yet.") : table.said, 18),
                  6);
@@ -846,4 +846,4 @@ void Experiment::draw_setting(Ui& ui, Rect rect, LessonContext& context) {
   }
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

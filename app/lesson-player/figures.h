@@ -19,7 +19,7 @@
 #include "app/plot/plot_layout.h"
 #include "app/ui/ui.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 class PredictPage;
 
@@ -132,4 +132,4 @@ class Experiment {
   bool solved_ = false;  ///< the puzzle
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -12,7 +12,7 @@
 #include "app/view/glossary.h"
 #include "training/io/text.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 using namespace course;
 namespace {
 
@@ -469,4 +469,4 @@ const view::Term* term_of_formula(std::string_view tex, const words::Language& l
   return it == formulas.end() ? nullptr : it->second;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -18,7 +18,7 @@ struct Term;
 }
 }  // namespace normscope
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 struct FlowContext {
   std::function<std::string(const course::Inline&)>
@@ -77,4 +77,4 @@ const view::Term* term_of_text(std::string_view text, const words::Language& lan
 /// Finds the term whose symbol is this formula; nullptr: none.
 const view::Term* term_of_formula(std::string_view tex, const words::Language& language = words::of_window());
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

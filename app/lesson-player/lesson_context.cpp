@@ -18,7 +18,7 @@
 #include "engine/model/residual.h"
 #include "training/spec/small_size.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 using namespace course;
 
@@ -461,7 +461,7 @@ void TextColumn::head(Head kind) {
 
 void TextColumn::prose(const Prose& text) {
   KnobDrag dragged;
-  rest.take_top(lessons::flow(ui_, rest, text, flow, true, &dragged));
+  rest.take_top(lesson_player::flow(ui_, rest, text, flow, true, &dragged));
   if (dragged.knob.empty()) return;
   const Knob& knob = *context_.lesson.knob(dragged.knob);
   context_.knobs[knob.id] =
@@ -578,4 +578,4 @@ void draw_scrolled(Ui& ui, const Rect& rect, const Rect& room, LessonContext& co
   draw_bar(ui, rect.right(), seen.y, seen.h, seen.h, scroll.at, furthest);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

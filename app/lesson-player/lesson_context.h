@@ -21,7 +21,7 @@
 #include "app/view/lab_data.h"
 #include "app/view/screen.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 class Experiment;
 class Figures;
@@ -295,4 +295,4 @@ class TextColumn {
 void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& room, LessonContext& context,
                    const std::function<float(float y)>& content);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

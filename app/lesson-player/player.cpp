@@ -12,7 +12,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 using namespace ui;
 using namespace course;
@@ -453,4 +453,4 @@ void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
                    context.tr("They are kept here, beside what was measured."), 18);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

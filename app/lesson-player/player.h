@@ -10,7 +10,7 @@
 
 #include "app/lesson-player/lesson_context.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 class PredictPage;
 
@@ -62,4 +62,4 @@ void draw_list_items(ui::Ui& ui, ui::Rect rect, LessonContext& context);
 void draw_list(ui::Ui& ui, const ui::Rect& rect, LessonContext& context);
 void draw_footer(ui::Ui& ui, const ui::Rect& rect, LessonContext& context, Page& page);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

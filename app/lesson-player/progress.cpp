@@ -27,15 +27,14 @@ void io(Io& io, codec::Of<Io, Try>& one) {
 
 }  // namespace normscope::course
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 namespace {
 
-constexpr size_t kMostLessons = 1000, kMostPoints = 100'000, kMostCards = 100, kMostTries = 1000,
-                 kLongest = 4096;
-constexpr int32_t kMostHints = 100;
+constexpr size_t kMaxLessons = 1000, kMaxPoints = 100'000, kMaxCards = 100, kMaxTries = 1000, kLongest = 4096;
+constexpr int32_t kMaxHints = 100;
 
-constexpr codec::Map kLessons{kMostLessons, codec::Object{}};
+constexpr codec::Map kLessons{kMaxLessons, codec::Object{}};
 
 }  // namespace
 
@@ -45,9 +44,9 @@ void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   constexpr codec::AnyNumber kNumber;
   const auto told = [&](auto& one, const std::array<const char*, 8>& keys) {
     io.optional(keys[0], one.skipped);
-    io.optional(keys[1], one.order, codec::List{0, kMostCards, kText});
+    io.optional(keys[1], one.order, codec::List{0, kMaxCards, kText});
     io.optional(keys[2], one.value, kNumber);
-    io.optional(keys[3], one.found, codec::List{0, kMostCards, codec::AnyNumber{}});
+    io.optional(keys[3], one.found, codec::List{0, kMaxCards, codec::AnyNumber{}});
     io.optional(keys[4], one.own_setting);
     io.optional(keys[5], one.said, kText);
     io.optional(keys[6], one.measured, kText);
@@ -56,14 +55,14 @@ void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   io.optional("step", p.step, codec::Whole{0, 3});
   io.optional("committed", p.committed);
   io.optional("done", p.done);
-  io.optional("drawn", p.drawn, codec::List{0, kMostPoints, kNumber});
+  io.optional("drawn", p.drawn, codec::List{0, kMaxPoints, kNumber});
   told(p, {"skipped", "order", "value", "found", "own_setting", "said", "measured", "score"});
   told(p.first, {"first_skipped", "first_order", "first_value", "first_found", "first_own_setting",
                  "first_said", "first_measured", "first_score"});
   io.optional("language", p.language, kText);
   io.optional("words", p.words, codec::List{0, course::kSays, kText});
-  io.optional("tries", p.tries, codec::List{0, kMostTries, codec::Object{}});
-  io.optional("hints", p.hints, codec::Whole{0, kMostHints});
+  io.optional("tries", p.tries, codec::List{0, kMaxTries, codec::Object{}});
+  io.optional("hints", p.hints, codec::Whole{0, kMaxHints});
 }
 
 std::string Progress::default_path() {
@@ -327,4 +326,4 @@ void say_anew(const Lesson& lesson, LessonProgress& progress) {
   progress.language = lesson.words->name();
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -12,7 +12,7 @@
 #include "app/course/lesson.h"
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 /// A prediction and what came of it, in numbers and in words. The words follow from the numbers (verdict.h).
 struct JudgedPrediction {
@@ -101,4 +101,4 @@ std::string right_in_words(const course::Lesson& lesson, const course::Results* 
 /// Does so for all that was kept of a lesson in another language.
 void say_anew(const course::Lesson& lesson, LessonProgress& progress);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -19,13 +19,13 @@ namespace normscope::course {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, CurveData>& c) {
-  io("x", c.x, codec::List{0, kMostOfCurve, codec::AnyNumber{}});
+  io("x", c.x, codec::List{0, kMaxCurvePoints, codec::AnyNumber{}});
   io("y", c.y, codec::List{c.x.size(), c.x.size(), codec::AnyNumber{}});
 }
 
 }  // namespace normscope::course
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 using namespace course;
 namespace {
 
@@ -37,7 +37,8 @@ constexpr double kTooSoon = 2;  // seconds before which the time left would be a
 std::vector<const Curve*> by_run(const Lesson& lesson) {
   std::vector<const Curve*> order;
   const auto add = [&](const Curve& curve) {
-    if (!of_way(lesson, curve) && std::ranges::find(order, &curve) == order.end()) order.push_back(&curve);
+    if (!belongs_to_way(lesson, curve) && std::ranges::find(order, &curve) == order.end())
+      order.push_back(&curve);
   };
   for (const Curve& curve : lesson.curves) {
     add(curve);
@@ -59,7 +60,7 @@ void add_finished_points(const Lesson& lesson, const Curve& under_way, const Cha
   if (under_way.other.empty()) return;
   partial.run = under_way.run;
   name = fmt::format("{} {}",
-                     called(*lesson.words, "setting", under_way.other, find_field(under_way.other)->label),
+                     word_for(*lesson.words, "setting", under_way.other, find_field(under_way.other)->label),
                      under_way.values.front());
 }
 
@@ -70,7 +71,7 @@ std::string at_step(const Lesson& lesson, const std::string& run, const experime
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFiles = 6;
+constexpr size_t kMaxFiles = 6;
 
 std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
@@ -84,7 +85,7 @@ std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
 /// Whether every curve that the lesson measures is there.
 bool is_whole(const Lesson& lesson, const MeasureState& state) {
   return state.lesson == lesson.id && std::ranges::all_of(lesson.curves, [&](const Curve& curve) {
-           return of_way(lesson, curve) || state.curves.contains(curve.id);
+           return belongs_to_way(lesson, curve) || state.curves.contains(curve.id);
          });
 }
 
@@ -228,10 +229,10 @@ void Worker::measure(const Job& job, MeasureState& state) {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, MeasureState>& state) {
-  io("lesson", state.lesson, codec::Text{kMostOfText});
-  io.optional("curves", state.curves, codec::Map{kMostOfLesson, codec::Object{}});
-  io.optional("maps", state.maps, codec::Map{kMostOfLesson, ShareRows{}});
-  io.optional("texts", state.texts, codec::Map{kMostOfLesson, codec::Text{kMostOfText}});
+  io("lesson", state.lesson, codec::Text{kMaxTextBytes});
+  io.optional("curves", state.curves, codec::Map{kMaxLessonEntries, codec::Object{}});
+  io.optional("maps", state.maps, codec::Map{kMaxLessonEntries, ShareRows{}});
+  io.optional("texts", state.texts, codec::Map{kMaxLessonEntries, codec::Text{kMaxTextBytes}});
 }
 
 std::string SavedCurves::folder_beside(const std::string& progress_path) {
@@ -279,7 +280,7 @@ void SavedCurves::thin_out(const Lesson& lesson) const {
         entry.path().extension() == ".json")
       files.emplace_back(entry.last_write_time(), entry.path());
   std::ranges::sort(files, std::greater<>());
-  for (size_t i = kMostFiles; i < files.size(); ++i) fs::remove(files[i].second);
+  for (size_t i = kMaxFiles; i < files.size(); ++i) fs::remove(files[i].second);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -13,7 +13,7 @@
 #include "engine/core/error.h"
 #include "training/files/background.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 struct MeasureState {
   std::string lesson;
@@ -98,4 +98,4 @@ class Worker : public Measurer {
   NewestJob<Job, MeasureState> jobs_;  ///< last, so destroyed first: its thread uses the others
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

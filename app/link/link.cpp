@@ -25,8 +25,8 @@ namespace {
 constexpr char kVersion = '1', kMark = '&';
 // The last line: without it the link was cut off.
 constexpr std::string_view kEnd = "end";
-constexpr size_t kMostBookmarks = 1000, kLongestName = 255;
-constexpr size_t kMostCards = 512;  // of a prediction
+constexpr size_t kMaxBookmarks = 1000, kLongestName = 255;
+constexpr size_t kMaxCards = 512;  // of a prediction
 
 // ---- percent-encoding of the lines, as in the fragment of an address (RFC 3986)
 
@@ -118,8 +118,7 @@ void check_settings(Screen screen, const ScreenSettings& settings) {
 std::vector<std::string> cards_in(std::string_view key, std::string_view text) {
   std::vector<std::string> cards;
   while (true) {
-    if (cards.size() == kMostCards)
-      fail(kPlace, "{} has more than {} parts: expected fewer", key, kMostCards);
+    if (cards.size() == kMaxCards) fail(kPlace, "{} has more than {} parts: expected fewer", key, kMaxCards);
     const std::string_view card = text.substr(0, text.find(','));
     cards.push_back(name_in_lesson(key, card));
     if (card.size() == text.size()) return cards;
@@ -167,9 +166,9 @@ struct Reader {
     if (!screen_of(key) && !seen.emplace(key).second)
       fail(kPlace, "{} stands there twice: expected it once", shown_text(key));
     if (key == "step")
-      view.step = whole(key, value, 0, kMostSteps);
+      view.step = whole(key, value, 0, kMaxSteps);
     else if (key == "cursor")
-      view.cursor = whole(key, value, 0, kMostSteps);
+      view.cursor = whole(key, value, 0, kMaxSteps);
     else if (key == "instant" && value == "on")
       view.instant = true;
     else if (key == "screen")
@@ -255,9 +254,9 @@ struct Reader {
   void take_bookmarks(std::string_view value) {
     while (true) {
       const std::string_view step = value.substr(0, value.find(','));
-      view.bookmarks.push_back(whole("marks", step, 0, kMostSteps));
-      if (view.bookmarks.size() > kMostBookmarks)
-        fail(kPlace, "marks: more than {} bookmarks: expected fewer", kMostBookmarks);
+      view.bookmarks.push_back(whole("marks", step, 0, kMaxSteps));
+      if (view.bookmarks.size() > kMaxBookmarks)
+        fail(kPlace, "marks: more than {} bookmarks: expected fewer", kMaxBookmarks);
       if (step.size() == value.size()) break;
       value.remove_prefix(step.size() + 1);
     }

@@ -483,7 +483,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
 
 namespace {
 
-constexpr int kMostColumns = 240;
+constexpr int kMaxColumns = 240;
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
 // Spreads a line over the columns of a row: each has the last number up to its end, and none of them has one
@@ -572,7 +572,7 @@ std::string map_sentence(const LabView& view, const std::vector<PlotSpec>& plots
 
 HeatMap map_of(LabData& data, const RunView& run, const std::vector<std::string>& stats, double steps) {
   HeatMap heat{.rows = static_cast<int>(stats.size()),
-               .columns = std::clamp(static_cast<int>(steps), 1, kMostColumns)};
+               .columns = std::clamp(static_cast<int>(steps), 1, kMaxColumns)};
   std::vector<float> cells(stats.size() * static_cast<size_t>(heat.columns), kUnknown);
   for (size_t row = 0; row < stats.size(); ++row)
     put_row(

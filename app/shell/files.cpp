@@ -410,7 +410,7 @@ void remember(std::vector<std::string>& recent, const std::string& path) {
   }
   std::erase(recent, path);
   recent.insert(recent.begin(), path);
-  if (recent.size() > kMostRecent) recent.resize(kMostRecent);
+  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
 }
 
 void begin_opening(Files& files, const ShownSession& session, const std::string& path, bool again,

@@ -66,7 +66,7 @@ struct Files {
   std::optional<diagram::ShownStack> placement{};
   std::function<void()> wake{};  // called from another thread when a file was read; empty: no window sleeps
 };
-inline constexpr size_t kMostRecent = 8;
+inline constexpr size_t kMaxRecent = 8;
 void remember(std::vector<std::string>& recent, const std::string& path);
 
 // Recognises a file by its content in one of the next frames: a text to learn, a configuration whose

@@ -32,14 +32,14 @@ std::pair<std::string, course::StepKind> lesson_place(const std::string& name) {
 
 void speak(const LessonsScreen& screen) { words::use(language_of(screen)); }
 
-lessons::Player& player_of(Screens& screens, Lab* lab) {
+lesson_player::Player& player_of(Screens& screens, Lab* lab) {
   LessonsScreen& screen = screens.lessons;
   if (!screen.player) {
-    const std::string progress = screen.remembers ? lessons::Progress::default_path() : "";
-    screen.player = std::make_shared<lessons::Player>(
+    const std::string progress = screen.remembers ? lesson_player::Progress::default_path() : "";
+    screen.player = std::make_shared<lesson_player::Player>(
         course::read_course(course::lessons_folder(), language_of(screen)),
-        std::make_unique<lessons::Worker>(screens.wake, 0, lab ? lab->finished_runs() : nullptr,
-                                          lessons::SavedCurves::folder_beside(progress)),
+        std::make_unique<lesson_player::Worker>(screens.wake, 0, lab ? lab->finished_runs() : nullptr,
+                                                lesson_player::SavedCurves::folder_beside(progress)),
         progress);
   }
   return *screen.player;
@@ -107,8 +107,8 @@ namespace {
 std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   const auto [lesson, step] = lesson_place(link.lesson);
   open_lesson(screens, lab, lesson, link.answer);
-  lessons::Player& player = *screens.lessons.player;
-  const lessons::LessonProgress& learned = player.progress(player.lesson()->id);
+  lesson_player::Player& player = *screens.lessons.player;
+  const lesson_player::LessonProgress& learned = player.progress(player.lesson()->id);
   const bool predicted = learned.committed || learned.skipped;
   if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
   player.lead_to(step, link.figure);
@@ -139,7 +139,7 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
     run.spec.train.steps = std::max(run.spec.train.steps, view.step);
   if (transport.pinned_step && *transport.pinned_step < view.step) link.cursor = *transport.pinned_step;
   link.screen = screens.shown;
-  const lessons::Player* const player = screens.lessons.player.get();
+  const lesson_player::Player* const player = screens.lessons.player.get();
   if (link.screen == Screen::Lessons && player && player->lesson()) {
     link.lesson = fmt::format("{}:{}", player->lesson()->id, course::to_string(player->step()));
     link.figure = player->figure_id();
@@ -220,7 +220,7 @@ using namespace session;
 
 namespace {
 
-constexpr size_t kMostEntries = 500;
+constexpr size_t kMaxEntries = 500;
 
 // Names the fields that a drag changes, so that its next frame is the same entry.
 std::string gesture_of(std::span<const Command> made) {
@@ -239,7 +239,7 @@ std::string gesture_of(std::span<const Command> made) {
 void UndoLog::add(UndoEntry done) {
   done.undone_before = std::exchange(undone_, {});
   done_.push_back(std::move(done));
-  if (done_.size() > kMostEntries) done_.erase(done_.begin());
+  if (done_.size() > kMaxEntries) done_.erase(done_.begin());
 }
 
 void UndoLog::note(std::span<const Command> made, std::span<const Ticket> tickets, char selected_before,

@@ -27,7 +27,7 @@ namespace normscope {
 namespace course {
 enum class StepKind : uint8_t;
 }
-namespace lessons {
+namespace lesson_player {
 class Player;
 }
 namespace experiments {
@@ -38,7 +38,7 @@ struct StorePlace;
 namespace normscope::shell {
 
 struct LessonsScreen {
-  std::shared_ptr<lessons::Player> player;  // made when the screen is first opened
+  std::shared_ptr<lesson_player::Player> player;  // made when the screen is first opened
   std::string language{};  // of the course, "de"; empty: as NORMSCOPE_LANGUAGE says, or English
   bool remembers = true;   // false in safe mode: the course's progress is neither read nor written
 };
@@ -87,7 +87,7 @@ ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, c
 void speak(const LessonsScreen&);
 // The player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
-lessons::Player& player_of(Screens&, Lab* lab);
+lesson_player::Player& player_of(Screens&, Lab* lab);
 // Shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
 // made no prediction yet. Throws Error for an unknown lesson.
 void open_lesson(Screens&, Lab* lab, const std::string& name, const view::Answer& answer = {});

@@ -39,7 +39,7 @@ struct ScreenLines {
 };
 
 constexpr codec::Object kLab{[](auto& io, auto& state) {
-  io.optional("bookmarks", state.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
+  io.optional("bookmarks", state.bookmarks, codec::List{0, 1000, codec::Whole{0, kMaxSteps}});
   io.optional("selected", state.selected, codec::Words{kRunLetters}, 'A');
 }};
 constexpr codec::Object kAllScreens{[](auto& io, auto& state) {

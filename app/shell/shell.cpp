@@ -75,7 +75,7 @@ void restore(AppState& state, Ui&) {
 void begin_course(AppState& state, Ui&) {
   state.shell.offers.lesson = false;
   state.shell.offers.answered = true;
-  lessons::Player& player = player_of(state.screens, state.session.lab);
+  lesson_player::Player& player = player_of(state.screens, state.session.lab);
   if (player.course().lessons.empty())
     return void(state.notice = tr("there are no lessons beside the program"));
   player.open(player.course().lessons.front().id, course::StepKind::Predict);
@@ -228,8 +228,9 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
     return void(state.notice = ui.locked_help());
   const Message fault = guarded("opening a lesson", [&] {
-    lessons::Player& player = player_of(screens, state.session.lab);
-    if (!player.lesson() || player.lesson()->number != number || player.page() == lessons::PageKind::Review)
+    lesson_player::Player& player = player_of(screens, state.session.lab);
+    if (!player.lesson() || player.lesson()->number != number ||
+        player.page() == lesson_player::PageKind::Review)
       player.open(std::to_string(number), course::StepKind::Predict);
     screens.shown = Screen::Lessons;
   });
@@ -285,7 +286,7 @@ void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
   lab::LabScreen& screen = state.screens.lab;
   note_commands(state);
-  const std::shared_ptr<lessons::Player>& course = state.screens.lessons.player;
+  const std::shared_ptr<lesson_player::Player>& course = state.screens.lessons.player;
   const bool taught = state.screens.shown == Screen::Lessons && course;
   const int asked =
       view::draw_glossary(ui, shell.glossary, taught ? *course->course().words : words::of_window());

@@ -367,7 +367,7 @@ std::string slot_help(const Stack& stack, SlotId at) {
   const NormKind kind = norm_at(stack.wiring, at);
   const words::Place place{"place", slot_place(at)};
   const Term* const term = term_at(fmt::format("diagram/kind/{}", short_name(kind)));
-  const std::string what = kind == NormKind::None || !term ? what_is("slot") : std::string(term->text);
+  const std::string what = kind == NormKind::None || !term ? first_sentence("slot") : std::string(term->text);
   std::string how;
   if (stack.is_locked(at))
     how = tr("The norm {place} is locked: it stays when others move. L unlocks it.", {place});

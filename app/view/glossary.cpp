@@ -154,13 +154,13 @@ std::string meaning(std::string_view id) {
   return term ? std::string(term->text) : "";
 }
 
-std::string what_is(std::string_view id) {
+std::string first_sentence(std::string_view id) {
   const std::string text = meaning(id);
   return text.substr(0, text.find(". ") == text.npos ? text.npos : text.find(". ") + 1);
 }
 
 void tell_term(ui::Ui& ui, std::string_view where, const ui::Rect& rect, std::string_view id) {
-  ui.tell(fmt::format("{}/term/{}", where, id), rect, "", what_is(id));
+  ui.tell(fmt::format("{}/term/{}", where, id), rect, "", first_sentence(id));
 }
 
 const Term* term_at(std::string_view place, const words::Language& words) {

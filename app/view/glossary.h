@@ -1,6 +1,6 @@
-// Gives the terms of the field, each explained in two plain sentences with its source. A panel title that
-// stands for a term is underlined; hover shows the entry, a click keeps it open, F1 opens the entry of what is in focus or
-// under the mouse. The open entry leads to the lesson that shows the term. Control: app/glossary/lesson.
+// The glossary explains each term in two plain sentences, with its source. A panel title that stands for a term is
+// underlined; hover shows the entry, a click keeps it open, F1 opens the entry of the control in focus or under the mouse.
+// The open entry leads to the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
 #include <span>
@@ -17,32 +17,32 @@ constexpr int kNoLesson = -1;
 struct Term {
   std::string_view id, title;
   std::string_view text;    // two sentences
-  std::string_view source;  // where to read on
+  std::string_view source;  // where to read more
   std::string_view places;  // panel titles and control names that mean it, separated by '|'
   /// Other words for the term in running text, separated by '|'; a formula begins with a dollar sign.
   std::string_view words = {};
-  int lesson = kNoLesson;  // the lesson of the course that shows it
+  int lesson = kNoLesson;  // number of the lesson that shows it
 };
 
-/// The Term::words of a term that running text uses all the time and nobody asks about.
+/// The Term::words of a term that is too common to be marked in running text.
 constexpr std::string_view kNotInText = "-";
 
 /// The terms in the language of the window or of a course.
 std::span<const Term> glossary(const words::Language& words = words::of_window());
 const Term* find_term(std::string_view id, const words::Language& words = words::of_window());
-/// The whole text of a term, `what_is` its first sentence, in the window's language; empty without an entry.
+/// A term's text, or its first sentence, in the window's language; empty without an entry.
 std::string meaning(std::string_view id);
-std::string what_is(std::string_view id);
-/// Has a word or a sign of a screen say what it is: the control WHERE/term/ID.
+std::string first_sentence(std::string_view id);
+/// Explains a term when its region is hovered: the control WHERE/term/ID.
 void tell_term(ui::Ui&, std::string_view where, const ui::Rect&, std::string_view id);
 /// The source as it is shown, with the lesson. `words` is the language of the text around the
-/// entry, such as a course's. docs/theory.md says which entries were held against their sources.
+/// entry, such as a course's. docs/theory.md says which entries were checked against their sources.
 std::string source_text(const Term& term, const words::Language& words = words::of_window());
 /// The term that a panel title or a control's name stands for; nullptr when there is none.
 const Term* term_at(std::string_view place, const words::Language& words = words::of_window());
 
-/// Underlines what has an entry and shows it; it is called after the screens. `open` is the id of the
-/// entry that is kept open. It returns the number of the lesson that was asked for there, else kNoLesson.
+/// Underlines titles that have an entry, and draws the open one, whose id is `open`; called after the screens. It returns the
+/// number of the lesson that was asked for there, else kNoLesson.
 int draw_glossary(ui::Ui&, std::string& open, const words::Language& words = words::of_window());
 
 }  // namespace normscope::view

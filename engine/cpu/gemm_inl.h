@@ -218,9 +218,9 @@ struct Gemm {
 };
 
 constexpr int64_t kBlockK = 256;  // usual depth of a block of k
-constexpr int64_t kMostK = kBlockK + kBlockK / 2;
-constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a deep B that narrow tiles have packed once
-constexpr int64_t kMostRows = 528;  // of a chunk: its part of C stays in a cache from block to block
+constexpr int64_t kMaxK = kBlockK + kBlockK / 2;
+constexpr int64_t kMaxShared = int64_t{8} << 20;  // floats of a deep B that narrow tiles have packed once
+constexpr int64_t kMaxRows = 528;   // of a chunk: its part of C stays in a cache from block to block
 constexpr int64_t kCopyPanels = 4;  // least panels of a chunk that repay copying a tile
 constexpr int64_t kGroupTiles = 8;  // copied together, to read whole lines of a row of A^T
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer runs would write to more streams than the
@@ -229,9 +229,9 @@ constexpr int64_t kPackedRows = 32, kPanelsOfRun = 8;
 
 // A worker's scratch holds a chunk's panels, and behind them a group of copied tiles. These are a cache line more than
 // a tile apart, lest all begin in the same sets.
-constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMostK + kLine);
+constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMaxK + kLine);
 constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLine;
-static_assert(kGroupAt >= kPanel * kMostK);
+static_assert(kGroupAt >= kPanel * kMaxK);
 
 /// Whether rows this many floats apart share a few sets of an L1 cache and drive each other out of it:
 /// those 4 KiB or a multiple apart do, give or take half a line.
@@ -244,18 +244,18 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const int64_t l2_floats = l2_bytes() / static_cast<int64_t>(sizeof(float));
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
-  const int64_t blocks = div_up(g.k, kMostK);
+  const int64_t blocks = div_up(g.k, kMaxK);
   plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
   // Half of the L2 cache is for panels; A and C pass through the other half.
   const int64_t most_panels = larger(1, smaller(kGroupAt, l2_floats / 2) / (kPanel * plan.kc));
 
   const bool transposed = g.b.col != 1, copies = g.a.col != 1 && collide(g.a.col);
-  const bool shared = kNarrowTile && copies && panels * kPanel * g.k <= kMostShared;
+  const bool shared = kNarrowTile && copies && panels * kPanel * g.k <= kMaxShared;
   if (!transposed && (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)))
     plan.pack_b = PackB::InPlace;
   else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep,
         // and for a transposed B, which is slow to pack, where more than one chunk of rows needs a panel.
-    plan.pack_b = (transposed ? g.m > kMostRows : g.m > g.k) || shared ? PackB::ByStage : PackB::ByChunk;
+    plan.pack_b = (transposed ? g.m > kMaxRows : g.m > g.k) || shared ? PackB::ByStage : PackB::ByChunk;
 
   // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as possible,
   // to use them often.
@@ -263,7 +263,7 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
-  const int64_t most_tiles = kMostRows / kTileRows;
+  const int64_t most_tiles = kMaxRows / kTileRows;
   if (plan.pack_b == PackB::ByChunk) {
     plan.rows = cut(tiles, div_up(tiles, div_up(tiles, most_tiles)));
     plan.cols = cut(panels, smaller(most_panels, larger(1, want / plan.rows.per_chunk)));

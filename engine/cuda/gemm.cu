@@ -4,7 +4,7 @@ namespace normscope::cuda {
 namespace {
 
 /// The most that a product may ask for; lowering plans what the chosen algorithms need.
-constexpr size_t kMostWorkspace = size_t{32} << 20;
+constexpr size_t kMaxWorkspace = size_t{32} << 20;
 /// The alignment of every tensor, which starts on a 64-byte line.
 constexpr uint32_t kAlignment = 64;
 
@@ -66,7 +66,7 @@ const GemmLibrary::Plan* GemmLibrary::plan(Context& context, const Gemm& g) {
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
     cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value);
   };
-  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMostWorkspace);
+  prefer(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMaxWorkspace);
   prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, reductions);
   for (auto attribute :
        {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,

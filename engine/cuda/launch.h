@@ -26,7 +26,7 @@ constexpr size_t shared_limit(int major, int minor) {
   if (major == 9 || major == 10) return size_t{227} << 10;
   return size_t{99} << 10;  // 12.x
 }
-inline constexpr size_t kLeastSharedLimit = size_t{64} << 10;  ///< least of the built architectures
+inline constexpr size_t kMinSharedLimit = size_t{64} << 10;  ///< least of the built architectures
 
 // ---- element by element: each thread takes kItems elements, one block apart in steps of kThreads
 
@@ -64,10 +64,10 @@ constexpr Launch column_sums(int64_t cols) {
 
 // ---- one sum over everything: partial sums by blocks, added in order by the last block
 
-inline constexpr int64_t kSumChunk = 4096, kMostSumBlocks = 512;
+inline constexpr int64_t kSumChunk = 4096, kMaxSumBlocks = 512;
 
 constexpr Launch whole_sum(int64_t n) {
-  return {static_cast<uint32_t>(std::min(kMostSumBlocks, div_up(std::max<int64_t>(n, 1), kSumChunk))), 1,
+  return {static_cast<uint32_t>(std::min(kMaxSumBlocks, div_up(std::max<int64_t>(n, 1), kSumChunk))), 1,
           kThreads, 0};
 }
 

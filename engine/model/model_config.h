@@ -222,7 +222,7 @@ struct ModelConfig {
   const StackWiring& stack() const { return architecture == Architecture::Encoder ? encoder : decoder; }
 };
 
-inline constexpr int32_t kMostMemory = 4096;
+inline constexpr int32_t kMaxMemory = 4096;
 
 /// The values for which attention's zeros stand.
 int32_t head_width(const ModelConfig& config);

@@ -64,8 +64,8 @@ struct AddedRow {
 
 /// The rows that came at run time. Who reads takes no lock: a row stands before the count says so.
 struct AddedPlacement {
-  static constexpr size_t kMost = 64;
-  std::array<std::atomic<const PlacementRow*>, kMost> rows = {};
+  static constexpr size_t kMax = 64;
+  std::array<std::atomic<const PlacementRow*>, kMax> rows = {};
   std::atomic<size_t> count = 0;
   std::mutex writing;
   // Forgotten ones too: somebody may still hold their names.
@@ -78,7 +78,7 @@ AddedPlacement& added() {
 }
 
 constexpr size_t kFirstAdded = static_cast<size_t>(Placement::Custom) + 1;
-static_assert(kFirstAdded + AddedPlacement::kMost <= 256);
+static_assert(kFirstAdded + AddedPlacement::kMax <= 256);
 
 bool same(const char* a, const char* b) { return std::strcmp(a, b) == 0; }
 
@@ -164,7 +164,7 @@ Placement add_placement(const PlacementRow& row) {
   for (const PlacementRow& other : kRows) refuse_taken(other);
   for (const Placement p : added_placements()) refuse_taken(row_of(p));
   const size_t count = all.count.load(std::memory_order_relaxed);
-  if (count == AddedPlacement::kMost)
+  if (count == AddedPlacement::kMax)
     fail("name", "there are {} placements of your own: expected no more", count);
   all.kept.push_back(std::make_unique<const AddedRow>(row));
   all.rows[count].store(&all.kept.back()->row, std::memory_order_release);

@@ -19,7 +19,7 @@ namespace normscope {
 
 struct Recorder;
 
-inline constexpr int32_t kMostStreams = 8;
+inline constexpr int32_t kMaxStreams = 8;
 
 /// The work of a form while a stack is recorded. Each member does nothing here.
 class Residual {

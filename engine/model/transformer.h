@@ -34,9 +34,8 @@ struct SublayerValues {
   ValueId bottom = kNone;   ///< B2T: the layer's input, which joins the sum
   ValueId sum = kNone;      ///< input of the norm on the stream: joined, with bottom if any
   ValueId output = kNone;   ///< y; equals sum without a norm on the stream
-  ValueId factor =
-      kNone;  ///< a form's (ResidualRow::factor): of the sum, or of the skip before a norm on the stream
-  ValueId second = kNone;         ///< ResiDual: the second stream after it
+  ValueId factor = kNone;   ///< of the sum, or of the skip before a norm on the stream (ResidualRow::factor)
+  ValueId second = kNone;   ///< ResiDual: the second stream after it
   ValueId probabilities = kNone;  ///< attention only
   /// Of several streams: all of them behind it (B,T,n,D), and the weights that its branch is written with, that they are
   /// carried on with and that the next sub-layer reads them with: (n,m) for all positions or for each.

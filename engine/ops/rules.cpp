@@ -73,8 +73,8 @@ double product_flop(const ProgramData& program, const Instruction& i, int64_t in
 
 Message too_many_heads(std::span<const ValueInfo> values, const Node& node, int32_t heads) {
   const int64_t all = input_shape(values, node, 0)[0] * heads;
-  if (all <= kMostHeads) return "";
-  return Message("{} has {} heads in the batch: expected at most {}", node.name, all, kMostHeads);
+  if (all <= kMaxHeads) return "";
+  return Message("{} has {} heads in the batch: expected at most {}", node.name, all, kMaxHeads);
 }
 
 std::string rules_page() {

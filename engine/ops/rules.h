@@ -53,7 +53,7 @@ struct OpRules {
   /// alone may be.
   Message (*too_large)(std::span<const ValueInfo>, const Node&) = nullptr;
 };
-inline constexpr int64_t kMostNumbers = (int64_t{1} << 31) - 1, kMostHeads = 65535;
+inline constexpr int64_t kMaxNumbers = (int64_t{1} << 31) - 1, kMaxHeads = 65535;
 
 /// The shape of input k.
 inline const Shape& input_shape(std::span<const ValueInfo> values, const Node& node, size_t k) {

@@ -33,12 +33,12 @@ struct Request {
 };
 
 int32_t threads_from(std::string_view word) {
-  constexpr int32_t kMost = 256;
+  constexpr int32_t kMax = 256;
   int32_t threads = -1;
   const char* end = word.data() + word.size();
   const auto [stopped, fault] = std::from_chars(word.data(), end, threads);
-  if (fault == std::errc() && stopped == end && threads >= 0 && threads <= kMost) return threads;
-  throw Error("--threads: expected a number from 0 to {}, not '{}'", kMost, word);
+  if (fault == std::errc() && stopped == end && threads >= 0 && threads <= kMax) return threads;
+  throw Error("--threads: expected a number from 0 to {}, not '{}'", kMax, word);
 }
 
 Request asked_of(std::span<const char* const> words) {

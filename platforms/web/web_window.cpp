@@ -162,7 +162,7 @@ std::string status_of(window::WindowSession& session) {
                     {"name", run.name},
                     {"loss", number_json(run.loss)},
                     {"step", run.step}});
-  const lessons::Player* player = state.screens.lessons.player.get();
+  const lesson_player::Player* player = state.screens.lessons.player.get();
   const course::Lesson* lesson = player ? player->lesson() : nullptr;
   const std::string refusal = storage_refusal();
   const Json status = {{"step", view->step},

@@ -28,7 +28,7 @@ TEST_CASE("cuda launch: element-wise grids cover every element and no block is i
   for (const int64_t n : kSizes) {
     INFO(n);
     const Launch l = elementwise(n);
-    check_limits(l, kLeastSharedLimit);
+    check_limits(l, kMinSharedLimit);
     const int64_t covered = int64_t{l.blocks} * kThreads * kItems;
     CHECK(covered >= n);
     CHECK(covered - n < static_cast<int64_t>(kThreads * kItems));
@@ -39,12 +39,12 @@ TEST_CASE("cuda launch: rows and columns are covered", "[cuda]") {
   for (const int64_t n : kSizes) {
     INFO(n);
     for (const Launch& l : {warp_per_row(n), block_per_row(n), column_sums(n), whole_sum(n)})
-      check_limits(l, kLeastSharedLimit);
+      check_limits(l, kMinSharedLimit);
     CHECK(int64_t{warp_per_row(n).blocks} * kWarps >= n);
     CHECK(warp_per_row(n).threads == 32 * kWarps);
     CHECK(int64_t{block_per_row(n).blocks} == n);
     CHECK(int64_t{column_sums(n).blocks} * kColumnTile >= n);
-    CHECK(int64_t{whole_sum(n).blocks} <= kMostSumBlocks);
+    CHECK(int64_t{whole_sum(n).blocks} <= kMaxSumBlocks);
   }
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("cuda launch: attention that stores nothing needs the same shared memo
 TEST_CASE("cuda launch: the embedding gradient has a block for every row of both tables", "[cuda]") {
   CHECK(embedding_gradient(10000, 128).blocks == 10128);
   CHECK(embedding_gradient(0, 5).blocks == 5);
-  check_limits(embedding_gradient(50'000'000, 1), kLeastSharedLimit);
+  check_limits(embedding_gradient(50'000'000, 1), kMinSharedLimit);
 }
 
 TEST_CASE("cuda launch: limits by architecture", "[cuda]") {
@@ -102,7 +102,7 @@ TEST_CASE("cuda launch: limits by architecture", "[cuda]") {
   CHECK(shared_limit(8, 9) == size_t{99} << 10);
   CHECK(shared_limit(9, 0) == size_t{227} << 10);
   for (auto [major, minor] : {std::pair{7, 5}, {8, 0}, {8, 6}, {8, 7}, {8, 9}, {9, 0}, {10, 0}, {12, 0}})
-    CHECK(shared_limit(major, minor) >= kLeastSharedLimit);
+    CHECK(shared_limit(major, minor) >= kMinSharedLimit);
 }
 
 }  // namespace normscope::test

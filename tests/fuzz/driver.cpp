@@ -44,8 +44,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsForSmall = 1;  // of the processor, for an input below kSmall
 constexpr size_t kSmall = size_t{64} << 10;
-constexpr long kMostMemory = 2 << 20;  // kB
-constexpr unsigned kHang = 60;         // seconds of the clock
+constexpr long kMaxMemory = 2 << 20;  // kB
+constexpr unsigned kHang = 60;        // seconds of the clock
 
 struct Options {
   uint64_t runs = 0, seconds = 0, seed = 1;
@@ -102,7 +102,7 @@ void run(const Bytes& input) {
   LLVMFuzzerTestOneInput(input.data(), input.size());
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  if (used.ru_maxrss > kMostMemory) fault("more than two gigabytes");
+  if (used.ru_maxrss > kMaxMemory) fault("more than two gigabytes");
   if (input.size() < kSmall && processor_seconds() - begin > kSecondsForSmall) fault("more than a second");
   alarm(0);
   current = nullptr;

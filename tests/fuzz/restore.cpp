@@ -13,7 +13,7 @@ using namespace normscope;
 
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{64} << 20;
+constexpr int64_t kMaxBytes = int64_t{64} << 20;
 constexpr int32_t kForkedAt = 22;
 
 constexpr const char* kSession =
@@ -64,7 +64,7 @@ FUZZ_TARGET(restore, fuzz::mutate_safetensors) {
     // A model may take what the machine has, and its data be read from where the file says: not here.
     const bool files =
         std::ranges::any_of(file_fields(), [&](const Field* file) { return !file->get(spec).empty(); });
-    if (most_bytes(saved) > kMostBytes || files) fail("fuzz", "too large, or with data of its own");
+    if (most_bytes(saved) > kMaxBytes || files) fail("fuzz", "too large, or with data of its own");
   });
   if (!small) return;
   fuzz::accepts([&] { load(path); });

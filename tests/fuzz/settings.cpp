@@ -12,5 +12,5 @@ FUZZ_TARGET(settings) {
   fuzz::require(
       settings.width >= 320 && settings.width <= 16384 && settings.scale >= 0.75 && settings.scale <= 2.5,
       "a window that cannot be");
-  fuzz::accepts([&] { lessons::parse_progress(input, "lessons.json"); });
+  fuzz::accepts([&] { lesson_player::parse_progress(input, "lessons.json"); });
 }

@@ -98,23 +98,24 @@ TEST_CASE("files: every field of the progress, which never prevents a start", "[
   const std::string lesson =
       R"({"lessons": {"a": {"step": 2, "committed": true, "skipped": false, "done": false, "drawn": [1, 2.5],
           "order": ["x", "y"], "value": 3, "said": "s", "measured": "m", "score": "r"}}})";
-  const auto read = lessons::parse_progress(lesson, "p");
+  const auto read = lesson_player::parse_progress(lesson, "p");
   CHECK(read.at("a").step == 2);
   CHECK(read.at("a").drawn == std::vector<double>{1, 2.5});
-  CHECK(lessons::parse_progress(R"({"lessons": {"b": {}}})", "p").at("b") == lessons::LessonProgress{});
+  CHECK(lesson_player::parse_progress(R"({"lessons": {"b": {}}})", "p").at("b") ==
+        lesson_player::LessonProgress{});
   for (const std::vector<std::string>& row : test::refusals("fields-of-progress")) {
     Json json = Json::parse(lesson);
     json["lessons"]["a"][row[0]] = Json::parse(row[1]);
-    CHECK(error_of([&] { lessons::parse_progress(json.dump(), "p"); }) ==
+    CHECK(error_of([&] { lesson_player::parse_progress(json.dump(), "p"); }) ==
           fmt::format("[p] lessons.a.{}{}{}", row[0], row[2][0] == '[' ? "" : " ", row[2]));
   }
   for (const char* text : {"", "[]", "{}", "{\"lessons\": 7}", "\xff"})
-    CHECK_THROWS_AS(lessons::parse_progress(text, "p"), Error);
+    CHECK_THROWS_AS(lesson_player::parse_progress(text, "p"), Error);
 
   const test::Folder folder;
   for (const char* kept : {"lessons.json.bad", "lessons.json.bad-2"}) {
     const std::string path = folder.write("lessons.json", "[]");
-    lessons::Progress progress(path);
+    lesson_player::Progress progress(path);
     CHECK(progress.notice() ==
           fmt::format("[{}] the whole is a list of 0: expected an object with lessons; kept as {}, and the "
                       "course begins anew",

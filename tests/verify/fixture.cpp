@@ -7,11 +7,10 @@
 #include <span>
 #include <string_view>
 
-
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostAdamSteps = 1000;
+constexpr int32_t kMaxAdamSteps = 1000;
 constexpr size_t kLongestName = 64;
 
 InputValue metadata(const SafetensorsFile& file, const std::string& key) {
@@ -47,7 +46,7 @@ void read_transformer(const SafetensorsFile& file, const InputValue& c, ModelCon
   m.positions = std::array{Positions::Learned, Positions::Sinusoidal,
                            static_cast<Positions>(relative)}[positions.choice(kNames)];
   if (m.positions == static_cast<Positions>(std::size(kPositions))) positions.refuse("one of this build");
-  if (const auto memory = c.find("memory")) m.memory = memory->whole(0, kMostMemory);
+  if (const auto memory = c.find("memory")) m.memory = memory->whole(0, kMaxMemory);
   const double root = std::sqrt(static_cast<double>(m.d_model));
   const InputValue scale = metadata(file, "emb_scale");
   if (std::abs(scale.number(0, 1e6) - root) > 1e-9 * root) scale.refuse(fmt::format("sqrt(d) = {}", root));
@@ -167,7 +166,7 @@ Fixture read_fixture(const SafetensorsFile& file) {
   validate(f.config);
   f.batch = metadata(file, "batch").whole(1, 4096);
   name_inputs(f);
-  f.adam_steps = adam.at("steps").whole(1, kMostAdamSteps);
+  f.adam_steps = adam.at("steps").whole(1, kMaxAdamSteps);
   const auto real = [](const InputValue& value, double low, double high) {
     return static_cast<float>(value.number(low, high));
   };

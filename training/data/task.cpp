@@ -83,9 +83,9 @@ class TextTask final : public Task {
 
   // Consecutive: as many as a pass has, but no more than tell runs apart with a memory that fills slowly.
   int32_t validation_batches(int32_t B, int32_t T) const override {
-    constexpr uint64_t kMost = 8;
+    constexpr uint64_t kMax = 8;
     if (!consecutive_) return Task::validation_batches(B, T);
-    return static_cast<int32_t>(std::min(tracks_of(Split::Validation, B, T).segments, kMost));
+    return static_cast<int32_t>(std::min(tracks_of(Split::Validation, B, T).segments, kMax));
   }
 
   void require_context(int32_t T) const override { source_.require_context(T); }

@@ -25,7 +25,7 @@ Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences)
   return task.draw(spec.seed, 1, Split::Validation, sequences, spec.model.sequence);
 }
 
-CriticalShares critical_shares() { return {1 / kMostMultiple, 1 / kLeastMultiple}; }
+CriticalShares critical_shares() { return {1 / kMaxMultiple, 1 / kMinMultiple}; }
 
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   const Placement placement = placement_of(model.stack(), context_of(model, true));

@@ -22,9 +22,9 @@
 namespace normscope::experiments {
 namespace {
 
-constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
-constexpr double kMostSeconds = 1e9;
-constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
+constexpr size_t kLongestName = 200, kMaxNames = 100'000, kMaxFrames = 1000, kMaxStacks = 2;
+constexpr double kMaxSeconds = 1e9;
+constexpr codec::List kNames{0, kMaxNames, codec::Text{kLongestName}};
 
 /// A number for each name.
 codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
@@ -41,7 +41,7 @@ constexpr const char* kMoments =
 struct NameSet {
   codec::Json write(const Names& names) const { return names; }
   void read(const InputValue& json, Names& names) const {
-    for (const InputValue& name : json.list(0, kMostNames)) names.insert(name.text(kLongestName));
+    for (const InputValue& name : json.list(0, kMaxNames)) names.insert(name.text(kLongestName));
   }
 };
 
@@ -110,13 +110,13 @@ void io(Io& io, codec::Of<Io, Moment>& numbers) {
 template <class Io>
 void io(Io& io, codec::Of<Io, Frames>& frames) {
   io("names", frames.names, kNames);
-  io("steps", frames.steps, codec::List{0, kMostFrames, codec::Whole{1, kMostSteps}});
+  io("steps", frames.steps, codec::List{0, kMaxFrames, codec::Whole{1, kMaxSteps}});
   io("rows", frames.rows, codec::List{frames.steps.size(), frames.steps.size(), as_many(frames.names)});
 }
 
 template <class Io>
 void io(Io& io, codec::Of<Io, LeftOutRise>& rise) {
-  constexpr codec::List kLayersOfStack{0, kMostFrames, codec::AnyNumber{}};
+  constexpr codec::List kLayersOfStack{0, kMaxFrames, codec::AnyNumber{}};
   io("stack", rise.stack, codec::Text{kLongestName});
   io("layers", rise.layers, kLayersOfStack);
   io("top", rise.top, kLayersOfStack);
@@ -127,9 +127,9 @@ void io(Io& io, codec::Of<Io, RunNumbers>& run) {
   constexpr codec::Text kText{4096};
   io("measured", run.measured, NameSet{});
   io("verdict", run.verdict.kind, codec::Words{kVerdictWords});
-  io("since", run.verdict.since, codec::Whole{-1, kMostSteps});
+  io("since", run.verdict.since, codec::Whole{-1, kMaxSteps});
   io.optional("where", run.verdict.where, kText);
-  io("steps", run.steps, codec::Whole{0, kMostSteps});
+  io("steps", run.steps, codec::Whole{0, kMaxSteps});
   io("loss", run.loss);
   io("unigram", run.level);
   io("validation", run.validation);
@@ -139,10 +139,10 @@ void io(Io& io, codec::Of<Io, RunNumbers>& run) {
   io("gradient_first", run.gradient_first);
   io("gradient_last", run.gradient_last);
   io.optional("score", run.score, {}, kUnknown);
-  io("scores", run.scores, codec::Map{kMostNames, codec::AnyNumber{}});
-  io("stride", run.stride, codec::Whole{1, kMostSteps});
+  io("scores", run.scores, codec::Map{kMaxNames, codec::AnyNumber{}});
+  io("stride", run.stride, codec::Whole{1, kMaxSteps});
   io("curve", run.curve, codec::List{0, RunNumbers::kCurve, codec::AnyNumber{}});
-  io("seconds", run.seconds, codec::Number{0, kMostSeconds});
+  io("seconds", run.seconds, codec::Number{0, kMaxSeconds});
   if (run.measured.contains(kLayers)) {
     io("frames", run.frames);
     io("start", run.start);
@@ -150,7 +150,7 @@ void io(Io& io, codec::Of<Io, RunNumbers>& run) {
   }
   if (run.measured.contains(kLast)) io("last", run.last);
   if (run.measured.contains(kLeftOut))
-    io("left_out", run.left_out, codec::List{0, kMostStacks, codec::Object{}});
+    io("left_out", run.left_out, codec::List{0, kMaxStacks, codec::Object{}});
 }
 
 bool RunNumbers::has(const Names& asked) const {

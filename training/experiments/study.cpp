@@ -25,7 +25,7 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
 
-constexpr size_t kMostTimed = 8;
+constexpr size_t kMaxTimed = 8;
 constexpr int32_t kTimedSteps = 3;
 constexpr auto kTurn = std::chrono::milliseconds(50);
 
@@ -343,7 +343,7 @@ class Training {
         end_work();
       };
     };
-    work_off(study_.name, work.size(), count, stop_, make, [&] {
+    run_jobs(study_.name, work.size(), count, stop_, make, [&] {
       progress.done = before + done_;
       progress.unkept = store_.unkept();
       tell_work(progress);
@@ -422,7 +422,7 @@ std::string parallel_text(const ExportedStudy& where) {
 
 }  // namespace
 
-void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
+void run_jobs(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
               const std::function<WorkOn()>& make, const std::function<void()>& tick) {
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -487,7 +487,7 @@ double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, Ba
     steps += spec.train.steps;
   }
   const std::unique_ptr<Backend> backend = make_backend(choice, 1);
-  const size_t stride = (sizes.size() + kMostTimed - 1) / kMostTimed;
+  const size_t stride = (sizes.size() + kMaxTimed - 1) / kMaxTimed;
   double seconds = 0, timed = 0, all = 0;
   size_t place = 0;
   for (const auto& [size, entry] : sizes) {
@@ -513,7 +513,7 @@ std::string backend_text(const BackendChoice& backend, std::string_view between)
 }
 
 int32_t tasks_of(const ExportedStudy& where) {
-  return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
+  return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMaxTasks));
 }
 
 std::string text_for(std::string_view form, const ExportedStudy& where) {

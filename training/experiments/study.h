@@ -103,9 +103,9 @@ using WorkOn = std::function<void(size_t)>;
 
 /// Does each job below `count` once, in order, on `threads` new threads (no more than there are jobs), each of which
 /// calls `make`. Meanwhile the calling thread calls `tick` about ten times a second. Setting `stop` ends the work once
-/// the current jobs are done. The first exception of a job sets `stop`, and `work_off` throws it when all threads have
+/// the current jobs are done. The first exception of a job sets `stop`, and `run_jobs` throws it when all threads have
 /// ended (exception_for_others(what) of core/boundary.h). An exception of `tick` ends the work in the same way.
-void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
+void run_jobs(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
               const std::function<WorkOn()>& make, const std::function<void()>& tick);
 
 // A study as text that runs on another machine: as the command, as a job array for Slurm or as lines for GNU
@@ -121,12 +121,12 @@ struct ExportedStudy {
   std::function<std::string(std::string_view between)> command;
   std::string shows;  ///< options of the command that shows it when all is done: " --csv sweep.csv"
   int64_t runs = 1;
-  int32_t tasks = 0;  ///< shards; 0: one for each run, at most kMostTasks
+  int32_t tasks = 0;  ///< shards; 0: one for each run, at most kMaxTasks
   bool cuda = false;
 };
 
 /// Stays below Slurm's usual limit of an array, which is 1001.
-inline constexpr int32_t kMostTasks = 1000;
+inline constexpr int32_t kMaxTasks = 1000;
 int32_t tasks_of(const ExportedStudy& where);
 
 /// Writes the form of that name. "command" is the command. "slurm" is a script for sbatch, whose tasks share a folder

@@ -248,10 +248,10 @@ ConfigRun build_run(const Place& place, char letter, const Assignments& shared, 
   }
   if (own.edits) {
     const toml::array* list = own.edits->as_array();
-    if (!list || list->size() > kMostEdits)
+    if (!list || list->size() > kMaxEdits)
       place.refuse(own.edits->source(),
                    Message("[{}] {}", "edits",
-                           Message("{}: expected a list of at most {}", what_it_is(*own.edits), kMostEdits)));
+                           Message("{}: expected a list of at most {}", what_it_is(*own.edits), kMaxEdits)));
     for (const toml::node& node : *list) run.edits.push_back(read_edit(place, node, run.spec));
   }
   std::ranges::stable_sort(run.edits, {}, &Edit::step);

@@ -155,7 +155,7 @@ FolderContent read_folder(const std::string& path) noexcept {
       std::error_code unreadable;
       if (name.starts_with('.')) continue;
       content.entries.push_back({name, entry.is_directory(unreadable)});
-      if (content.entries.size() == kMostEntries) break;
+      if (content.entries.size() == kMaxEntries) break;
     }
     std::ranges::sort(content.entries, [](const auto& a, const auto& b) {
       return a.folder != b.folder ? a.folder : a.name < b.name;

@@ -55,7 +55,7 @@ struct FolderContent {
   std::vector<Entry> entries;
   std::string error;  // why there are none
 };
-inline constexpr size_t kMostEntries = 5000;  // the most that are listed
+inline constexpr size_t kMaxEntries = 5000;  // the most that are listed
 FolderContent read_folder(const std::string& path) noexcept;
 
 // "runs.toml", or "runs-2.toml" and so on where a file has that name.

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kLongestName = 40, kLongestSentence = 300, kMostFiles = 1000;
-constexpr int32_t kMostLayers = 256;  // as model.layers
+constexpr size_t kLongestName = 40, kLongestSentence = 300, kMaxFiles = 1000;
+constexpr int32_t kMaxLayers = 256;  // as model.layers
 
 /// Reads a text that is shown in one line.
 std::string line_of(Table& table, std::string_view key, size_t most, const std::string& absent) {
@@ -125,7 +125,7 @@ void read_early(Table& table, const toml::table& root, PlacementRow& row) {
   else if (count->is_string())
     row.early_layers = rule_at(table, "early_layers");
   else
-    row.first_layers = table.whole("early_layers", 1, kMostLayers);
+    row.first_layers = table.whole("early_layers", 1, kMaxLayers);
 }
 
 /// The slots for forms of residual streams, as a row has them: "second=ln; joined=ln". A norm is a flag, of the model's kind.
@@ -166,8 +166,8 @@ std::vector<SingleSublayer> read_layers(Table& table) {
   for (auto& [name, layer] : table.children("layers")) {
     int64_t number = 0;
     if (!name.starts_with('L') || !parse_integer(name.substr(1), number) || number < 1 ||
-        number > kMostLayers || name != fmt::format("L{:02}", number))
-      layer.refuse("", Message("is no layer: expected L01 to L{}", kMostLayers));
+        number > kMaxLayers || name != fmt::format("L{:02}", number))
+      layer.refuse("", Message("is no layer: expected L01 to L{}", kMaxLayers));
     for (const auto& [key, sublayer] : kSublayerKeys)
       if (const auto wiring = wiring_if(layer, key))
         all.push_back({static_cast<int>(number), sublayer, *wiring});
@@ -358,7 +358,7 @@ std::vector<Message> load_placements(const std::string& folder) {
   std::error_code none;
   if (folder.empty() || !fs::is_directory(folder, none)) return refused;
   std::string error;
-  for (const std::string& path : files_in(folder, kMostFiles, error)) {
+  for (const std::string& path : files_in(folder, kMaxFiles, error)) {
     if (fs::path(path).extension() != ".toml") continue;
     try {
       offer(parse_placement(read_input_file(path, input::kPlacement), path));

@@ -166,8 +166,8 @@ std::vector<std::string> files_in(const std::string& folder, size_t most, std::s
 
 std::string stash(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int kMost = 1000;
-  for (int i = 1; i <= kMost; ++i) {
+  constexpr int kMax = 1000;
+  for (int i = 1; i <= kMax; ++i) {
     const std::string to = i == 1 ? path + ".bad" : fmt::format("{}.bad-{}", path, i);
     std::error_code error;
     if (fs::symlink_status(to, error).type() != fs::file_type::not_found) continue;

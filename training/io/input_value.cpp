@@ -159,9 +159,9 @@ int64_t InputValue::whole64(int64_t low, int64_t high) const {
 
 double InputValue::number(double low, double high) const {
   const double value = json_->is_number() ? json_->get<double>() : std::nan("");
-  constexpr double kMost = std::numeric_limits<double>::max();
+  constexpr double kMax = std::numeric_limits<double>::max();
   if (!(value >= low && value <= high))
-    refuse(low <= -kMost && high >= kMost ? "a number" : Message("a number from {} to {}", low, high));
+    refuse(low <= -kMax && high >= kMax ? "a number" : Message("a number from {} to {}", low, high));
   return value;
 }
 

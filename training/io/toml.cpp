@@ -82,8 +82,8 @@ std::string value_of(const Json& value) {
   return value.is_object() ? "{ " + out + " }" : "[" + out + "]";
 }
 
-constexpr size_t kQuoted = 300;                       // bytes that a message quotes
-constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
+constexpr size_t kQuoted = 300;                      // bytes that a message quotes
+constexpr size_t kLongest = 4096, kMaxItems = 1000;  // of a text, of a list
 
 std::string plain_text(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
@@ -93,7 +93,7 @@ std::string plain_text(const toml::node& node) {
   return {};
 }
 
-bool is_list(const toml::node* node) { return node->is_array() && node->as_array()->size() <= kMostItems; }
+bool is_list(const toml::node* node) { return node->is_array() && node->as_array()->size() <= kMaxItems; }
 
 void flatten(const toml::table& table, const std::string& prefix,
              std::vector<std::pair<std::string, std::string>>& out) {

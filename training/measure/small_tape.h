@@ -14,7 +14,7 @@
 
 namespace normscope {
 
-inline constexpr size_t kMostSmallNumbers = 64, kMostSmallNames = 24;
+inline constexpr size_t kMaxSmallNumbers = 64, kMaxSmallNames = 24;
 
 struct SmallTape {
   /// A given value, row by row.

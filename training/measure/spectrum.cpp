@@ -62,9 +62,9 @@ std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) 
 
 /// How many eigenvalues of the symmetric matrix with a diagonal of zeros and `beside` next to it are below x.
 size_t count_below(double x, std::span<const double> beside) {
-  constexpr double kLeast = std::numeric_limits<double>::min();
+  constexpr double kMin = std::numeric_limits<double>::min();
   // A pivot of zero is taken for one just below, by whoever counts it and by whoever divides by it.
-  const auto off_zero = [](double pivot) { return std::abs(pivot) < kLeast ? -kLeast : pivot; };
+  const auto off_zero = [](double pivot) { return std::abs(pivot) < kMin ? -kMin : pivot; };
   double pivot = off_zero(-x);
   size_t count = pivot < 0;
   for (const double b : beside) {

@@ -30,7 +30,7 @@ void StreamShares::pass(size_t own, const StreamWeights& carry, const StreamWeig
   for (size_t c = 0; c < own; ++c)
     for (size_t p = 0; p < positions_; ++p) {
       float* u = &coefficients_[c][p * streams_];
-      std::array<float, kMostStreams> next{};
+      std::array<float, kMaxStreams> next{};
       for (size_t i = 0; i < streams_; ++i)
         for (size_t j = 0; j < streams_; ++j) next[j] += carry.at(p, i, streams_, j) * u[i];
       for (size_t j = 0; j < streams_; ++j) u[j] = next[j];
@@ -655,7 +655,7 @@ void LiveMeasurements::make_room_for_streams(size_t positions) {
   size_t most = 0;
   for (const Sublayer& s : sublayers_) most = std::max(most, static_cast<size_t>(streams_of(s)));
   if (most == 0) return;
-  if (most <= size_t{kMostStreams}) streams_.reserve(components_.size(), most, positions);
+  if (most <= size_t{kMaxStreams}) streams_.reserve(components_.size(), most, positions);
   read_.reserve(most * positions);
   carry_.reserve(most * most * positions);
   write_.reserve(most * positions);

@@ -39,24 +39,24 @@ struct EditRows {
     });
   }
   codec::Json write(const std::vector<Edit>& edits) const {
-    return codec::List{0, kMostEdits, edit(low, high)}.write(edits);
+    return codec::List{0, kMaxEdits, edit(low, high)}.write(edits);
   }
   void read(const InputValue& json, std::vector<Edit>& edits) const {
     edits.clear();
-    for (const InputValue& item : json.list(0, kMostEdits))
+    for (const InputValue& item : json.list(0, kMaxEdits))
       edit(edits.empty() ? low : edits.back().step, high).read(item, edits.emplace_back());
   }
 };
 
 /// Both are for a run after `step` steps.
-auto report_rule(int32_t step = kMostSteps) {
+auto report_rule(int32_t step = kMaxSteps) {
   return codec::Maybe{codec::row(3, [=](auto& io, auto& report) {
     io("layer", report.layer, codec::Whole{0, 1024});
     io("tensor", report.tensor, kStatName);
     io("step", report.step, codec::Whole{0, step});
   })};
 }
-auto plateau_rule(int32_t step = kMostSteps) {
+auto plateau_rule(int32_t step = kMaxSteps) {
   return codec::Object{[=](auto& io, auto& state) {
     io("count", state.count, codec::Whole{0, step});
     io("stuck", state.stuck);
@@ -106,14 +106,14 @@ std::vector<int32_t> steps_of(const SafetensorsFile& file, const char* tensor, i
 // Reads the dense series and the validation losses into a history that has no step yet, and all losses.
 void read_losses(const SafetensorsFile& file, RunRecord& run, History& history, int32_t step) {
   // A run that repeats steps after a lost device has a history beyond its step.
-  const std::vector<int32_t> steps = steps_of(file, "history/steps", kMostSteps);
+  const std::vector<int32_t> steps = steps_of(file, "history/steps", kMaxSteps);
   if (steps.size() > kDenseSteps)
     fail(where_of(file), "history/steps has {} numbers: expected at most {}", steps.size(), kDenseSteps);
   const std::vector<float> losses = file.floats("history/losses"), rates = file.floats("history/rates");
   require_length(file, "history/losses", losses, steps.size());
   require_length(file, "history/rates", rates, steps.size());
   const std::vector<int32_t> validation_steps = file.int32s("validation/steps");
-  require_each(where_of(file), "validation/steps", validation_steps, 0, kMostSteps);
+  require_each(where_of(file), "validation/steps", validation_steps, 0, kMaxSteps);
   const std::vector<float> validation = file.floats("validation/losses");
   require_length(file, "validation/losses", validation, validation_steps.size());
   run.losses = file.floats("losses");
@@ -141,7 +141,7 @@ FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layou
     const int32_t layer = layer_of(name);
     layout.push_back({std::move(name), layer});
   }
-  block.steps = steps_of(file, "frames/steps", kMostSteps);
+  block.steps = steps_of(file, "frames/steps", kMaxSteps);
   block.stats = file.floats("frames/stats");
   if (block.steps.empty() ? !block.stats.empty() : block.stats.size() % block.steps.size() != 0)
     fail(where_of(file), "frames/stats has {} numbers for {} frames: expected as many each",
@@ -154,7 +154,7 @@ FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layou
   require_length(file, "frames/gone_values", block.gone_values, 2 * width * block.gone.size());
   block.gone_steps = file.int32s("frames/gone_steps");
   require_length(file, "frames/gone_steps", block.gone_steps, block.gone_values.size());
-  require_each(where_of(file), "frames/gone_steps", block.gone_steps, 0, kMostSteps);
+  require_each(where_of(file), "frames/gone_steps", block.gone_steps, 0, kMaxSteps);
   return names.size() == width ? block : FrameBlock{};
 }
 
@@ -195,7 +195,7 @@ auto of_file(const SafetensorsFile& file, Read read) {
 
 int32_t step_of(const SafetensorsFile& file) {
   int32_t step = 0;
-  metadata(file, "step", step, codec::Whole{0, kMostSteps});
+  metadata(file, "step", step, codec::Whole{0, kMaxSteps});
   return step;
 }
 

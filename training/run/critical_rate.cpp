@@ -18,8 +18,8 @@ constexpr int kPlaces = 1 << kCriticalPasses;
 constexpr double kNoLoss = std::numeric_limits<double>::quiet_NaN();
 
 double multiple_at(int place) {
-  const double octaves = std::log2(kMostMultiple / kLeastMultiple);
-  return kLeastMultiple * std::exp2(octaves * (place - 1) / (kPlaces - 2));
+  const double octaves = std::log2(kMaxMultiple / kMinMultiple);
+  return kMinMultiple * std::exp2(octaves * (place - 1) / (kPlaces - 2));
 }
 
 /// Copies the inputs of `from` to the inputs with the same names.
@@ -50,7 +50,7 @@ Curvature curvature_of(const Run& run, RunSpec spec) {
   for (int i = 0; i < kTries; ++i) {
     const auto [critical, used] = rates_of_next(run, spec);
     const double multiple = critical / used;
-    if (multiple > kInside * kLeastMultiple && multiple < kMostMultiple / kInside)
+    if (multiple > kInside * kMinMultiple && multiple < kMaxMultiple / kInside)
       return {critical, 2 / critical};
     if (!(multiple > 0)) break;
     spec.train.schedule.peak = static_cast<float>(multiple * static_cast<double>(spec.train.schedule.peak));
@@ -74,8 +74,8 @@ double critical_multiple(double start, const std::function<double(double)>& loss
       above = rise;
     }
   }
-  if (low == 0) return kLeastMultiple;
-  if (high == kPlaces) return kMostMultiple;
+  if (low == 0) return kMinMultiple;
+  if (high == kPlaces) return kMaxMultiple;
   const double from = multiple_at(low), to = multiple_at(high);
   return std::isfinite(above) ? from + (to - from) * below / (below - above) : from;
 }

@@ -34,7 +34,7 @@ std::vector<MatrixSpectra> next_spectra(const Run& run, std::optional<int32_t> l
 
 namespace {
 
-constexpr int32_t kMostBatches = 4;  // each of dozens of losses takes a pass over every batch
+constexpr int32_t kMaxBatches = 4;  // each of dozens of losses takes a pass over every batch
 
 void require_branches(const ModelConfig& model) {
   if (is_transformer(model.architecture)) return;
@@ -82,7 +82,7 @@ std::vector<std::string> ablation_names(const ModelConfig& model) {
 double loss_without(Run& run, const std::vector<std::string>& names) {
   const RunSpec& spec = run.spec();
   check_names(spec.model, names);
-  return Validator(run.store(), spec.model, run.task(), spec.seed, spec.train.batch, names, kMostBatches)
+  return Validator(run.store(), spec.model, run.task(), spec.seed, spec.train.batch, names, kMaxBatches)
       .measure();
 }
 

@@ -37,11 +37,11 @@ void LabTrainer::refuse(session::Ticket ticket, const Message& why) { keep_answe
 
 /// Sorts the answers: a step that is trained again for its copy may be refused after later commands were answered.
 void LabTrainer::keep_answer(session::Answer answer) {
-  constexpr size_t kMost = 1000;
+  constexpr size_t kMax = 1000;
   const auto later = [](session::Ticket ticket, const auto& one) { return ticket < one->ticket; };
   answers_.insert(std::upper_bound(answers_.begin(), answers_.end(), answer.ticket, later),
                   std::make_shared<const session::Answer>(answer));
-  if (answers_.size() > kMost) answers_.erase(answers_.begin());
+  if (answers_.size() > kMax) answers_.erase(answers_.begin());
 }
 
 LabTrainer::Snapshot LabTrainer::found() const {
@@ -213,8 +213,8 @@ void LabTrainer::restart(std::vector<RunSpec> specs, bool parked) {
 
 void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
   auto& [specs, edits, play, known, letters, instant] = command;
-  if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
-  if (specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
+  if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMaxRuns);
+  if (specs.size() > kMaxRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMaxRuns);
   constexpr std::string_view kLetters = "ABCD";
   if (letters.empty()) letters = kLetters.substr(0, specs.size());
   const bool ascending = std::ranges::adjacent_find(letters, std::greater_equal<>()) == letters.end();
@@ -314,7 +314,7 @@ void LabTrainer::put_aside(session::Ticket by) {
     entry->file_stamp = 0;
   }
   before_.push_back(std::move(session));
-  if (before_.size() > kMostSessions) drop_session();
+  if (before_.size() > kMaxSessions) drop_session();
 }
 
 // Drops the session that undo would bring back last. False: there is none.
@@ -388,8 +388,8 @@ void LabTrainer::serve(const session::ExchangeReset& asked) {
 }
 
 void LabTrainer::set_budget(int32_t steps) {
-  if (steps < 1 || steps > kMostSteps)
-    fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMostSteps);
+  if (steps < 1 || steps > kMaxSteps)
+    fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMaxSteps);
   now_.portion = steps;
   if (now_.instant) {
     now_.budget = now_.step = target_ = steps;
@@ -399,7 +399,7 @@ void LabTrainer::set_budget(int32_t steps) {
 }
 
 int32_t LabTrainer::portion_after(int32_t step) const {
-  return std::min(step + now_.portion, kMostSteps);  // both are at most kMostSteps
+  return std::min(step + now_.portion, kMaxSteps);  // both are at most kMaxSteps
 }
 
 void LabTrainer::change_budget(int32_t steps) {

@@ -179,7 +179,7 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
 void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where) {
   if (entry) entry->looking.reset();  // a copy of an earlier state takes memory
   where.push_back(std::move(entry));
-  if (where.size() > kMostParked) where.erase(where.begin());
+  if (where.size() > kMaxParked) where.erase(where.begin());
 }
 
 void LabTrainer::fork(session::ForkRequest request) {

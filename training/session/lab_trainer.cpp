@@ -23,9 +23,9 @@ namespace {
 
 constexpr double kTextShare = 0.02;  // share of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
-constexpr double kRerunShare = 0.25;       // of the training time, while the live runs play
-constexpr double kMostRerunCredit = 0.05;  // seconds; a command never waits longer
-constexpr double kSmoothing = 0.1;         // weight of the newest step in the shown figures
+constexpr double kRerunShare = 0.25;      // of the training time, while the live runs play
+constexpr double kMaxRerunCredit = 0.05;  // seconds; a command never waits longer
+constexpr double kSmoothing = 0.1;        // weight of the newest step in the shown figures
 
 void smooth(double& figure, double newest) {
   figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
@@ -89,7 +89,7 @@ void tell_apart(std::vector<RunView>& runs) {
 
 // Keeps the newest samples, and of older ones every second.
 void keep_sample(LabEntry& entry, int32_t step) {
-  constexpr size_t kMost = 400;
+  constexpr size_t kMax = 400;
   if (!entry.samples)
     entry.samples = std::make_shared<std::vector<Sample>>();
   else if (entry.samples.use_count() > 1)  // a view still has the samples
@@ -97,10 +97,10 @@ void keep_sample(LabEntry& entry, int32_t step) {
   std::vector<Sample>& all = *entry.samples;
   std::erase_if(all, [step](const Sample& sample) { return sample.step >= step; });
   all.push_back({step, entry.text});
-  if (all.size() <= kMost) return;
+  if (all.size() <= kMax) return;
   size_t kept = 0;
   for (size_t i = 0; i < all.size(); ++i)
-    if (i >= kMost / 2 || i % 2 == 0) std::swap(all[kept++], all[i]);
+    if (i >= kMax / 2 || i % 2 == 0) std::swap(all[kept++], all[i]);
   all.resize(kept);
 }
 
@@ -449,7 +449,7 @@ void LabTrainer::rerun_step() {
 void LabTrainer::rerun_beside(double trained_seconds) {
   const double spare =
       limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kRerunShare * trained_seconds;
-  rerun_credit_ = std::min(rerun_credit_ + spare, kMostRerunCredit);
+  rerun_credit_ = std::min(rerun_credit_ + spare, kMaxRerunCredit);
   while (rerun_credit_ > 0 && reruns_.waiting()) {
     const auto begin = Clock::now();
     rerun_step();

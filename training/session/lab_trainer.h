@@ -21,9 +21,9 @@
 
 namespace normscope {
 
-inline constexpr size_t kMostRuns = 4;      ///< A to D
-inline constexpr size_t kMostParked = 12;   ///< runs and forks kept for undo; each has a network
-inline constexpr size_t kMostSessions = 3;  ///< sessions kept for undo
+inline constexpr size_t kMaxRuns = 4;      ///< A to D
+inline constexpr size_t kMaxParked = 12;   ///< runs and forks kept for undo; each has a network
+inline constexpr size_t kMaxSessions = 3;  ///< sessions kept for undo
 
 /// A run of the Lab, and all that the Lab shows of it beside its own state.
 struct LabEntry : SessionRun {
@@ -183,7 +183,7 @@ class LabTrainer {
 
   std::vector<LabEntry*> kept() const;  ///< of all sessions
   LabEntry& entry(int32_t index) const;
-  std::shared_ptr<const Task> task_for(const DataSpec& data) { return task_in(tasks_, data, kMostRuns); }
+  std::shared_ptr<const Task> task_for(const DataSpec& data) { return task_in(tasks_, data, kMaxRuns); }
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter, int32_t budget);
   int64_t memory() const;
   int64_t held_bytes() const;

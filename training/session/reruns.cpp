@@ -12,7 +12,7 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kMostCards = 32;            // cards whose reruns are remembered; the oldest are dropped
+constexpr size_t kMaxCards = 32;             // cards whose reruns are remembered; the oldest are dropped
 constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames; only its losses are read
 
 // Takes each step over the reruns that reached it finite.
@@ -69,7 +69,7 @@ std::shared_ptr<const RunSpread> Reruns::spread(const std::string& key) const {
 void Reruns::add(const Rerun& rerun, std::shared_ptr<const RunRecord> run) {
   auto card = std::ranges::find(known_, rerun.key, &Seeds::key);
   if (card == known_.end()) {
-    if (known_.size() >= kMostCards) known_.erase(known_.begin());
+    if (known_.size() >= kMaxCards) known_.erase(known_.begin());
     card = known_.insert(known_.end(), {rerun.key, {}, nullptr});
   }
   card->by_seed.insert_or_assign(rerun.seed, std::move(run));

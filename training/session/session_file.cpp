@@ -34,13 +34,13 @@ bool names_weights(const std::string& name) {
 
 /// The runs by ascending letter.
 struct RunsByLetter {
-  static constexpr codec::List kRuns{1, kMostRuns, codec::Object{}};
+  static constexpr codec::List kRuns{1, kMaxRuns, codec::Object{}};
   codec::Json write(const std::vector<SessionRun>& runs) const { return kRuns.write(runs); }
   void read(const InputValue& json, std::vector<SessionRun>& runs) const {
     kRuns.read(json, runs);
     for (size_t i = 1; i < runs.size(); ++i)
       if (runs[i].letter <= runs[i - 1].letter)
-        json.list(1, kMostRuns)[i].at("letter").refuse("a letter after that of the run before");
+        json.list(1, kMaxRuns)[i].at("letter").refuse("a letter after that of the run before");
   }
 };
 
@@ -52,20 +52,20 @@ void io(Io& io, codec::Of<Io, SessionRun>& r) {
   io("letter", r.letter, codec::Words{kRunLetters});
   io("file", r.file, codec::Text{kLongestName});
   io.require(names_weights(r.file), "file", "the name of a safetensors file in the session's folder");
-  io.optional("forked_from", r.forked_from, codec::Whole{-1, kMostRuns - 1}, -1);
-  io.optional("fork_step", r.fork_step, codec::Whole{0, kMostSteps});
+  io.optional("forked_from", r.forked_from, codec::Whole{-1, kMaxRuns - 1}, -1);
+  io.optional("fork_step", r.fork_step, codec::Whole{0, kMaxSteps});
   io.optional("fork_note", r.fork_note, kText);
   io.optional("score", r.score, kText);
   io.optional("unscored", r.unscored);
-  io.optional("hold", r.hold, codec::Whole{-1, kMostSteps}, -1);
+  io.optional("hold", r.hold, codec::Whole{-1, kMaxSteps}, -1);
 }
 
 template <class Io>
 void io(Io& io, codec::Of<Io, SavedSession>& s) {
   io("generation", s.generation, codec::Whole{0, int64_t{1} << 53});
-  io("step", s.step, codec::Whole{0, kMostSteps});
-  io("budget", s.budget, codec::Whole{1, kMostSteps});
-  io("portion", s.portion, codec::Whole{1, kMostSteps});
+  io("step", s.step, codec::Whole{0, kMaxSteps});
+  io("budget", s.budget, codec::Whole{1, kMaxSteps});
+  io("portion", s.portion, codec::Whole{1, kMaxSteps});
   io.optional("instant", s.instant);
   io("runs", s.runs, RunsByLetter{});
 }

@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-inline constexpr size_t kMostFields = 4096;  ///< the table's, and three wirings for each layer of two stacks
+inline constexpr size_t kMaxFields = 4096;  ///< the table's, and three wirings for each layer of two stacks
 
 /// Keeps a setting and its value as [key, value].
 inline constexpr auto kSetting = codec::row(2, [](auto& io, auto& setting) {
@@ -21,7 +21,7 @@ inline constexpr auto kSetting = codec::row(2, [](auto& io, auto& setting) {
 
 /// Keeps a specification as the list of its settings.
 struct WholeSpec {
-  static constexpr codec::List kSettings{0, kMostFields, kSetting};
+  static constexpr codec::List kSettings{0, kMaxFields, kSetting};
   codec::Json write(const RunSpec& spec) const { return kSettings.write(field_values(spec)); }
   void read(const InputValue& json, RunSpec& spec) const {
     std::vector<std::pair<std::string, std::string>> settings;

@@ -479,11 +479,11 @@ void add_schedule_fields(std::vector<Field>& fields) {
       {"train.reference", "decay from", "step",
        "The inverse square root schedule starts to decay here, or at the end of warm-up if that is later.",
        true, kReference},
-      1, kMostSteps));
+      1, kMaxSteps));
   fields.push_back(integer<member<&Schedule::end>>(
       {"train.decay_end", "decay to zero at", "step",
        "The linear and the cosine schedule reach zero at this step.", true, kEnds},
-      1, kMostSteps));
+      1, kMaxSteps));
   fields.push_back(real<member<&Schedule::factor>>(
       {"train.decay_factor", "decay factor", "",
        "The step schedule multiplies the rate by it at each milestone.", true, kMilestones},
@@ -616,7 +616,7 @@ void add_train_fields(std::vector<Field>& fields) {
   fields.push_back(integer<member<&TrainConfig::batch>>(
       {"train.batch", "batch", "sequences", "How many sequences each step learns from."}, 1, 4096));
   fields.push_back(integer<member<&TrainConfig::steps>>(
-      {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMostSteps));
+      {"train.steps", "steps", "", "After so many updates training rests.", true}, 1, kMaxSteps));
   fields.push_back(file<member<&TrainConfig::init_from>>(
       {"train.init_from", "start from", "",
        "A saved run of the same sizes, whose weights this one starts with, by name: fine-tuning. Empty starts afresh."}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "engine/core/error.h"
 #include "training/spec/spec.h"
@@ -23,14 +24,15 @@ static_assert(std::none_of(std::begin(kRules) + 1, std::end(kRules),
                            }),
               "a row of optimizers.def has no name, no label or no op that ends the step");
 
-double last_length(double beta2) { return 2 / (1 - beta2) - 1; }
+double limit_length(double beta2) { return 2 / (1 - beta2) - 1; }
 
-void set_radam(StepInputs& in, bool code, double beta2, int64_t t) {
+void set_radam(StepInputs& in, bool by_code, double beta2, int64_t t) {
   const double length = radam_length(beta2, t);
-  in.adapted = code ? length >= 5 : length > 4;
-  in.rectification = in.adapted ? static_cast<float>(radam_rectification(beta2, t)) : code ? 0.0f : 1.0f;
-  if (!code) return;
+  in.adapted = by_code ? length >= 5 : length > 4;
+  in.rectification = in.adapted ? static_cast<float>(radam_rectification(beta2, t)) : by_code ? 0.0f : 1.0f;
+  if (!by_code) return;
   if (!in.adapted) in.weight_decay = 0;
+  // The code adds epsilon before the bias correction.
   in.eps =
       static_cast<float>(static_cast<double>(in.eps) / std::sqrt(static_cast<double>(in.bias_correction2)));
 }
@@ -44,7 +46,8 @@ OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
 void check_transfer(const ModelConfig& model, Optimizer optimizer) {
   if (model.transfer != Transfer::None && !keeps_second_moment(optimizer) && optimizer != Optimizer::None)
     fail("model.transfer",
-         "its rates are those of Adam and its kin, and train.optimizer is {}: expected adam, adamw or radam",
+         "it sets rates for optimizers that divide by a second moment, as Adam does, and train.optimizer is {}: "
+         "expected adam, adamw or radam",
          to_string(optimizer));
 }
 
@@ -60,11 +63,11 @@ Optimizer optimizer_from(std::string_view name) { return choice_from("train.opti
 
 double radam_length(double beta2, int64_t t) {
   const double power = std::pow(beta2, static_cast<double>(t));
-  return last_length(beta2) - 2 * static_cast<double>(t) * power / (1 - power);
+  return limit_length(beta2) - 2 * static_cast<double>(t) * power / (1 - power);
 }
 
 double radam_rectification(double beta2, int64_t t) {
-  const double rho = radam_length(beta2, t), last = last_length(beta2);
+  const double rho = radam_length(beta2, t), last = limit_length(beta2);
   return std::sqrt((rho - 4) * (rho - 2) * last / ((last - 4) * (last - 2) * rho));
 }
 
@@ -90,8 +93,9 @@ void set_update_rule(StepInputs& in, const TrainConfig& train, int64_t t) {
 
 DropoutInputs dropout_inputs(double probability) {
   if (probability <= 0) return {};
-  const double threshold = std::floor(probability * 4294967296.0);
-  return {threshold >= 4294967295.0 ? 4294967295u : static_cast<uint32_t>(threshold),
+  constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
+  const double threshold = std::floor(probability * 0x1p32);
+  return {threshold >= static_cast<double>(kMax) ? kMax : static_cast<uint32_t>(threshold),
           static_cast<float>(1.0 / (1.0 - probability))};
 }
 

@@ -38,10 +38,10 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, Look::Gradi
 
 template <typename F>
 void each_validation_batch(Run& run, F f) {
-  constexpr int32_t kMost = 4;  // a task may have many
+  constexpr int32_t kMax = 4;  // a task may have many
   const RunSpec& spec = run.spec();
   const int32_t all = run.task().validation_batches(spec.train.batch, spec.model.sequence);
-  each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), Look::Gradients::None, f);
+  each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMax), Look::Gradients::None, f);
 }
 
 /// Calls f(batch, node, number) for each node of every validation batch that `wanted` holds for.

@@ -113,8 +113,8 @@ void name_apart(std::vector<Recording>& runs) {
 }
 
 void check(const std::vector<Recording>& runs, const Choice& choice) {
-  if (runs.size() < kLeast || runs.size() > kMost)
-    fail("compare", "{} runs: expected {} to {}", runs.size(), kLeast, kMost);
+  if (runs.size() < kMin || runs.size() > kMax)
+    fail("compare", "{} runs: expected {} to {}", runs.size(), kMin, kMax);
   for (const Recording& run : runs)
     if (run.seeds.empty() ||
         !std::ranges::all_of(run.seeds, [](const SeedRecord& seed) { return seed.history != nullptr; }))
@@ -154,7 +154,7 @@ bool is_seed_of(const Recording& run, const Recording& known) {
          });
 }
 
-constexpr size_t kMostReruns = 128;  // so many histories are kept; beyond, all of them are made anew
+constexpr size_t kMaxReruns = 128;  // so many histories are kept; beyond, all of them are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
   const int at = view::find_run(view, letter);
@@ -567,7 +567,7 @@ std::vector<Recording> grouped(std::span<const Recording> runs) {
 
 std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const std::vector<float>>& losses) {
   if (const auto known = reruns_.find(losses); known != reruns_.end()) return known->second;
-  if (reruns_.size() >= kMostReruns) reruns_.clear();
+  if (reruns_.size() >= kMaxReruns) reruns_.clear();
   std::vector<int32_t> steps(losses->size());
   std::iota(steps.begin(), steps.end(), 1);
   auto history = std::make_shared<History>(std::vector<StatInfo>{});

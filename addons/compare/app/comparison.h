@@ -15,8 +15,8 @@ namespace normscope::compare {
 enum class SameData : uint8_t { Same, Other, Unknown };
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-inline constexpr size_t kLeast = 2, kMost = 8;  ///< runs of a comparison
-inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean of the drawn difference
+inline constexpr size_t kMin = 2, kMax = 8;  ///< runs of a comparison
+inline constexpr int32_t kSmooth = 9;        ///< steps in the centred mean of the drawn difference
 
 /// The unit of the shared axis: steps, tokens read (padding included), or seconds of training.
 enum class Alignment : uint8_t { Step, Tokens, Time };

@@ -5,7 +5,7 @@ namespace normscope::compare {
 namespace {
 
 /// Bounds the maps, because nobody needs one of a file that names more layers.
-constexpr int32_t kMostLayers = 1024;
+constexpr int32_t kMaxLayers = 1024;
 
 /// The mean of the points from `low` to `high` of the shared axis; NaN where there are none.
 double mean_between(const Track& track, double low, double high) {
@@ -415,7 +415,7 @@ std::optional<StatPlace> place_of_stat(std::string_view name) {
     if (c < '0' || c > '9') return {};
     place.layer = 10 * place.layer + (c - '0');
   }
-  if (place.layer < 1 || place.layer > kMostLayers) return {};
+  if (place.layer < 1 || place.layer > kMaxLayers) return {};
   place.rest = name.substr(dot + 1);
   return place;
 }

@@ -11,18 +11,18 @@ namespace normscope::inside {
 using namespace ui;
 namespace {
 
-constexpr size_t kMostSides = 2;
+constexpr size_t kMaxSides = 2;
 constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
 constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
 constexpr double kEachToken = 0.2;      ///< seconds at least between two tokens that a model writes
 constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a word
-constexpr float kDetails = 268, kLeastMap = 210, kState = 16;
+constexpr float kDetails = 268, kMinMap = 210, kState = 16;
 
 constexpr float kLine = 21, kRow = 30;
-constexpr float kMostLines = 3;
+constexpr float kMaxLines = 3;
 constexpr float kWideHead = 1150,
-                kChoice = 112;   ///< from this width on a row of choices, otherwise a list of this width
-constexpr float kMostLoss = 12;  ///< nats: as dark as a token gets
+                kChoice = 112;  ///< from this width on a row of choices, otherwise a list of this width
+constexpr float kMaxLoss = 12;  ///< nats: as dark as a token gets
 
 /// A box for each token, in lines as wide as the room, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
@@ -117,7 +117,7 @@ void InsideScreen::restore(const ScreenSettings& kept) {
   link::ScreenSettingsReader reader(Screen::Inside, kept);
   text_ = reader.text("text").value_or("");
   const std::string runs = reader.text("runs").value_or("");
-  letters_ = runs.empty() ? "A" : runs.substr(0, kMostSides);
+  letters_ = runs.empty() ? "A" : runs.substr(0, kMaxSides);
   asked_.clear();
   refused_.clear();
   wanted_.clear();
@@ -194,7 +194,7 @@ void InsideScreen::toggle(char letter, const LabView& view, double now) {
   if (at != letters_.npos) {
     if (letters_.size() > 1) letters_.erase(at, 1);
   } else {
-    if (letters_.size() == kMostSides) letters_.erase(0, 1);
+    if (letters_.size() == kMaxSides) letters_.erase(0, 1);
     letters_ += letter;
   }
   std::ranges::sort(letters_);
@@ -347,7 +347,7 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
   if (!seen) {
     draw_nothing(ui, rest, view);
   } else {
-    const bool room = rest.h >= kDetails + kLeastMap + 22;
+    const bool room = rest.h >= kDetails + kMinMap + 22;
     const Side& detailed = detailed_side();
     const std::string sentence = sentence_of(*detailed.inside);
     const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
@@ -380,7 +380,7 @@ const RunInside* InsideScreen::first_read() const {
 float InsideScreen::head_height(Ui& ui, float width) const {
   const RunInside* seen = first_read();
   const float lines = seen ? boxes_of(ui.paint(), *seen, width - 2 * space::pad).back().bottom() : kLine;
-  return 8 + kRow + 8 + std::clamp(lines, kLine, kMostLines * kLine) + 8;
+  return 8 + kRow + 8 + std::clamp(lines, kLine, kMaxLines * kLine) + 8;
 }
 
 void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
@@ -509,7 +509,7 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
     const float loss = !ahead ? found.token_loss.empty() ? NAN : found.token_loss[i]
                        : i == 0 || found.token_loss.empty() ? NAN
                                                             : found.token_loss[i - 1];
-    const Colour fill = std::isfinite(loss) ? heat_colour(t, std::min(loss / kMostLoss, 1.f)) : t.sunk;
+    const Colour fill = std::isfinite(loss) ? heat_colour(t, std::min(loss / kMaxLoss, 1.f)) : t.sunk;
     p.fill(box, fill, 3);
     p.text_in(box, kBody, ink_on(fill), word, Align::Centre);
     if (static_cast<int>(i) == at.token) p.outline(box, t.ink, 2, 3);

@@ -153,7 +153,7 @@ std::string placement_words(const ModelConfig& model) {
   return to_string(Placement::Custom);
 }
 
-constexpr float kCellWidth = 46, kCellHeight = 20, kTop = 118, kMostNames = 220, kLeastWidth = 560;
+constexpr float kCellWidth = 46, kCellHeight = 20, kTop = 118, kMaxNames = 220, kMinWidth = 560;
 constexpr TextStyle kHeadline{Face::Bold, type::run_name}, kPlain{Face::Sans, type::body},
     kCellText{Face::Mono, type::tick};
 
@@ -182,7 +182,7 @@ class NormsPicture {
         }
     float widest = p_.text_width(kPlain, of_.unit);
     for (size_t t = 0; t < rows(); ++t) widest = std::max(widest, p_.text_width(kCellText, name_of(t)));
-    left_ = space::pad + std::min(widest, kMostNames) + 8;
+    left_ = space::pad + std::min(widest, kMaxNames) + 8;
   }
 
   Vec draw(const std::string& title) {
@@ -199,7 +199,7 @@ class NormsPicture {
       p_.text({cell(c, 0).centre().x, kTop - 8}, kCellText, t_.ink2, columns_[c].name, Align::Centre);
     for (size_t t = 0; t < rows(); ++t) row(t);
     const Rect last = cell(columns_.size() - 1, rows() - 1);
-    return {std::max(last.right() + space::pad, kLeastWidth), last.bottom() + space::pad};
+    return {std::max(last.right() + space::pad, kMinWidth), last.bottom() + space::pad};
   }
 
  private:

@@ -78,11 +78,11 @@ std::vector<Inside::Gradient> gradients_of(const Look& look, const Store& store)
   return gradients;
 }
 
-constexpr size_t kMostSide = 16;  ///< of a small picture
+constexpr size_t kMaxSide = 16;  ///< of a small picture
 
 void make_small(Inside::Attention& attention, size_t tokens) {
   for (size_t at = 0; at < attention.probabilities->size(); at += tokens * tokens) {
-    const SmallPicture of_head = small_picture(&(*attention.probabilities)[at], tokens, kMostSide);
+    const SmallPicture of_head = small_picture(&(*attention.probabilities)[at], tokens, kMaxSide);
     attention.side = of_head.side;
     attention.small.insert(attention.small.end(), of_head.cells.begin(), of_head.cells.end());
   }

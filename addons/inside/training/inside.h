@@ -197,9 +197,9 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
 // inside/inside.h, and the words of its tokens.
 
 /// The most tokens of a text that is looked at: pictures by token show no more.
-inline constexpr size_t kMostInside = 320;
+inline constexpr size_t kMaxInside = 320;
 inline size_t most_inside(const ModelConfig& model) {
-  return std::min(kMostInside, static_cast<size_t>(model.sequence));
+  return std::min(kMaxInside, static_cast<size_t>(model.sequence));
 }
 
 struct RunInside : InquiryResult {

@@ -22,9 +22,9 @@ ValueId softmax(Tape& tape, const std::string& name, ValueId x, int32_t n) {
 }
 
 ValueId sinkhorn(Tape& tape, const std::string& name, ValueId x, int32_t n, int32_t rounds) {
-  if (n < 1 || n > kMostSinkhornSize || rounds < 1 || rounds > kMostSinkhornRounds)
+  if (n < 1 || n > kMaxSinkhornSize || rounds < 1 || rounds > kMaxSinkhornRounds)
     fail("sinkhorn " + name, "{} rounds of {} x {} numbers: expected 1 to {} rounds of at most {} x {}",
-         rounds, n, n, kMostSinkhornRounds, kMostSinkhornSize, kMostSinkhornSize);
+         rounds, n, n, kMaxSinkhornRounds, kMaxSinkhornSize, kMaxSinkhornSize);
   return record_softmax(tape, name, x, {n, rounds}, int64_t{n} * n);
 }
 

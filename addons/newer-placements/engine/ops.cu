@@ -8,7 +8,7 @@ namespace normscope::cuda {
 //   out_i  =  exp(x_i - max) / sum over k of exp(x_k - max)
 //   dx_i   =  out_i (dout_i - sum over k of out_k dout_k)
 // With rounds, over n x n matrices:
-//   M           =  exp(x - max of its row), at least kLeastOfRow
+//   M           =  exp(x - max of its row), at least kMinOfRow
 //   each round:    every row of M over its sum, then every column over its own
 // Backward undoes the divisions, the last first; s is the sum that a line was divided by:
 //   dM_j  <-  (dM_j - sum over k of dM_k M_k) / s
@@ -56,8 +56,8 @@ struct SoftmaxGradient {
   }
 };
 
-constexpr uint32_t kMostSize = kMostSinkhornSize, kMostGroup = kMostSize * kMostSize,
-                   kMostSums = 2 * kMostSinkhornRounds * kMostSize;
+constexpr uint32_t kMaxSize = kMaxSinkhornSize, kMaxGroup = kMaxSize * kMaxSize,
+                   kMaxSums = 2 * kMaxSinkhornRounds * kMaxSize;
 
 /// One step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
 struct Division {
@@ -73,7 +73,7 @@ __device__ inline void balance(const float* x, float* m, uint32_t n, uint32_t ro
     const float most = largest_of(x + row * n, n);
     for (uint32_t i = row * n; i < (row + 1) * n; ++i) {
       const float e = expf(x[i] - most);
-      m[i] = e < kLeastOfRow ? kLeastOfRow : e;  // NaN stays
+      m[i] = e < kMinOfRow ? kMinOfRow : e;  // NaN stays
     }
   }
   for (uint32_t k = 0; k < 2 * rounds; ++k) {
@@ -92,7 +92,7 @@ struct Sinkhorn {
   float* out;
   uint32_t n, rounds;
   __device__ void operator()(uint32_t g) const {
-    float m[kMostGroup];
+    float m[kMaxGroup];
     balance(x + g * n * n, m, n, rounds, nullptr);
     for (uint32_t i = 0; i < n * n; ++i) out[g * n * n + i] = m[i];
   }
@@ -104,7 +104,7 @@ struct SinkhornGradient {
   uint32_t n, rounds;
   bool add;
   __device__ void operator()(uint32_t g) const {
-    float m[kMostGroup], dm[kMostGroup], sums[kMostSums];
+    float m[kMaxGroup], dm[kMaxGroup], sums[kMaxSums];
     const uint32_t group = n * n;
     balance(x + g * group, m, n, rounds, sums);
     for (uint32_t i = 0; i < group; ++i) dm[i] = dout[g * group + i];

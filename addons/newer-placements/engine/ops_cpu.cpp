@@ -14,7 +14,7 @@ namespace {
 //   out_i  =  exp(x_i - max) / sum over k of exp(x_k - max)
 //   dx_i   =  out_i (dout_i - sum over k of out_k dout_k)
 // With rounds, over n x n matrices:
-//   M           =  exp(x - max of its row), at least kLeastOfRow
+//   M           =  exp(x - max of its row), at least kMinOfRow
 //   each round:    every row of M over its sum, then every column over its own
 // Backward undoes the divisions, the last first; s is the sum that a line was divided by:
 //   dM_j  <-  (dM_j - sum over k of dM_k M_k) / s
@@ -57,7 +57,7 @@ void softmax_of(const float* x, int64_t n, float* to) {
 
 /// Writes the matrix that is divided.
 void start(const float* x, int64_t n, float* m) {
-  const VF least = hn::Set(DF(), kLeastOfRow);
+  const VF least = hn::Set(DF(), kMinOfRow);
   for (int64_t row = 0; row < n; ++row) exponentials(x + row * n, n, m + row * n);
   each_vector(n * n, [&](int64_t i, auto lanes) HWY_ATTR {
     const VF v = lanes.load(m + i);

@@ -203,8 +203,8 @@ int32_t stream_count(std::string_view word) {
   if (word == "depth") return 0;
   int32_t count = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), count);
-  if (error != std::errc{} || end != word.data() + word.size() || count < 1 || count > kMostStreams)
-    fail("streams", "'{}' is no number of streams: expected 1 to {}, or depth", word, kMostStreams);
+  if (error != std::errc{} || end != word.data() + word.size() || count < 1 || count > kMaxStreams)
+    fail("streams", "'{}' is no number of streams: expected 1 to {}, or depth", word, kMaxStreams);
   return count;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostStudies = 1000;
+constexpr size_t kMaxStudies = 1000;
 constexpr std::string_view kNumbers[] = {"beta2", "verdict", "loss", "score", "gradient"};
 
 bool is_name(const std::string& name) {
@@ -196,7 +196,7 @@ std::string studies_folder() { return shipped_folder("studies", "NORMSCOPE_STUDI
 std::vector<std::string> study_names(const std::string& folder) {
   std::vector<std::string> names;
   std::string error;
-  for (const std::string& path : files_in(folder, kMostStudies, error))
+  for (const std::string& path : files_in(folder, kMaxStudies, error))
     if (fs::path(path).extension() == ".toml") names.push_back(fs::path(path).stem().string());
   std::ranges::sort(names);
   return names;

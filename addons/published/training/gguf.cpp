@@ -19,8 +19,8 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kMagic = "GGUF", kArchitecture = "general.architecture",
                            kTokens = "tokenizer.ggml.tokens";
-constexpr uint32_t kMostRank = 4, kMostAlignment = 1 << 16;
-constexpr uint64_t kMostItems = 4'000'000;  // of a list: as many merges as a tokenizer may have
+constexpr uint32_t kMaxRank = 4, kMaxAlignment = 1 << 16;
+constexpr uint64_t kMaxItems = 4'000'000;  // of a list: as many merges as a tokenizer may have
 enum ValueType : uint32_t { kText = 8, kList = 9 };
 
 /// What Llama 3 makes of rotary rates, as the tensor has it: a divisor for each pair of a head's numbers. Only the
@@ -114,7 +114,7 @@ struct GgufFile::Reader : Cursor {
   Json list(const std::string& key) {
     const auto type = number<uint32_t>();
     if (type == kList) fail(where, "key {}: a list of lists: expected a list", shown_text(key));
-    const uint64_t items = count(1, kMostItems - listed);
+    const uint64_t items = count(1, kMaxItems - listed);
     listed += items;
     Json values = Json::array();
     for (uint64_t i = 0; i < items; ++i) values.push_back(value(type, key));
@@ -144,7 +144,7 @@ struct GgufFile::Reader : Cursor {
       fail(where, "tensor {}: {}", shown_text(read.name), what);
     };
     const auto rank = number<uint32_t>();
-    if (rank < 1 || rank > kMostRank) refuse({"{} dimensions: expected 1 to {}", rank, kMostRank});
+    if (rank < 1 || rank > kMaxRank) refuse({"{} dimensions: expected 1 to {}", rank, kMaxRank});
     for (uint32_t i = 0; i < rank; ++i) {
       const auto length = number<uint64_t>();
       if (length < 1 || length > (uint64_t{1} << 40) / read.size)
@@ -178,8 +178,8 @@ struct GgufFile::Reader : Cursor {
     if (const uint64_t parts = whole("split.count", 1); parts > 1)
       fail(where, "is one of {} parts: expected one file, which llama-gguf-split --merge writes", parts);
     const uint64_t alignment = whole("general.alignment", 32);
-    if (!std::has_single_bit(alignment) || alignment > kMostAlignment)
-      fail(where, "general.alignment is {}: expected a power of 2, at most {}", alignment, kMostAlignment);
+    if (!std::has_single_bit(alignment) || alignment > kMaxAlignment)
+      fail(where, "general.alignment is {}: expected a power of 2, at most {}", alignment, kMaxAlignment);
     std::vector<TensorEntry> found;
     for (uint64_t i = 0; i < tensors; ++i) found.push_back(tensor());
     const uint64_t begin = (at + alignment - 1) / alignment * alignment;

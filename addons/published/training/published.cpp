@@ -389,7 +389,7 @@ RunSpec run_of(const std::string& folder, std::string_view passage) {
   run.data.added.of<PassageData>().text = text;
   run.data.tokenizer_path = place;
   const int32_t table = run.model.sequence;
-  run.model.sequence = table > kFewest ? std::min(table, kMostRow) : kMostRow;
+  run.model.sequence = table > kFewest ? std::min(table, kMaxRow) : kMaxRow;
   run.data.context = run.model.sequence;
   run.train.init_from = place;
   run.train.batch = 1;

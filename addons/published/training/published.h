@@ -69,7 +69,7 @@ int32_t fill(const PublishedModel& model, Store& store);
 // its own tokens. So it is looked into, changed, trained on, forked and compared by what does that with every run.
 
 /// The most tokens of a passage that such a run reads at once, if its positions reach so far.
-inline constexpr int32_t kMostRow = 320;
+inline constexpr int32_t kMaxRow = 320;
 
 /// What such a run reads until it is given another text.
 inline constexpr std::string_view kPassage =

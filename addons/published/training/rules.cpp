@@ -14,8 +14,8 @@ namespace normscope::published {
 namespace {
 
 constexpr size_t kLongestValue = 100;
-constexpr int64_t kMostWords = 2'000'000;
-constexpr int32_t kMostStretches = 256;
+constexpr int64_t kMaxWords = 2'000'000;
+constexpr int32_t kMaxStretches = 256;
 
 [[noreturn]] void refuse(const RuleInput& in, const Message& expected) {
   if (in.value) in.value->refuse(expected);
@@ -152,10 +152,10 @@ std::string repeated_kinds(const RuleInput& in) {
   constexpr std::string_view kKinds[] = {"global", "local"};
   if (!in.value) return in.text;
   std::string letters;
-  for (const InputValue& stretch : in.value->list(1, kMostStretches)) {
+  for (const InputValue& stretch : in.value->list(1, kMaxStretches)) {
     const std::vector<InputValue> of = stretch.list(2, 2);
-    const std::vector<InputValue> kinds = of[0].list(1, kMostStretches);
-    for (int32_t times = of[1].whole(1, kMostStretches); times > 0; --times)
+    const std::vector<InputValue> kinds = of[0].list(1, kMaxStretches);
+    for (int32_t times = of[1].whole(1, kMaxStretches); times > 0; --times)
       for (const InputValue& kind : kinds) letters += "fw"[kind.choice(kKinds)];
   }
   return letters;
@@ -319,8 +319,8 @@ RunSpec spec_of(const Family& family, const InputValue& config, std::string_view
     apply(key, [&](const std::string& text) { set_field(spec, key, text); });
   apply(kVocabulary, [&](const std::string& text) {
     int64_t value = 0;
-    if (!parse_integer(text, value) || value < 2 || value > kMostWords)
-      fail("vocabulary", "'{}' words: expected a whole number from 2 to {}", text, kMostWords);
+    if (!parse_integer(text, value) || value < 2 || value > kMaxWords)
+      fail("vocabulary", "'{}' words: expected a whole number from 2 to {}", text, kMaxWords);
     spec.model.vocabulary = static_cast<int32_t>(value);
   });
   if (spec.model.sequence < positions)

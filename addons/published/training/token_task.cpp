@@ -12,13 +12,13 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostSymbols = 1 << 24;
+constexpr int32_t kMaxSymbols = 1 << 24;
 
 /// What config.json says, which may be more than the tokenizer has; 0 where it says nothing.
 int32_t vocabulary_of(const std::string& folder) {
   const auto config = published::config_of(folder);
   const auto size = config ? config->find("vocab_size") : std::nullopt;
-  return size ? size->whole(1, kMostSymbols) : 0;
+  return size ? size->whole(1, kMaxSymbols) : 0;
 }
 
 class TokenTask final : public Task {

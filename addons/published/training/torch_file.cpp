@@ -14,8 +14,8 @@ namespace {
 
 using Bytes = std::span<const uint8_t>;
 
-constexpr size_t kMostItems = 1'000'000, kMostDimensions = 8, kLongestWord = 1000;
-constexpr int64_t kMostNumbers = int64_t{1} << 40;
+constexpr size_t kMaxItems = 1'000'000, kMaxDimensions = 8, kLongestWord = 1000;
+constexpr int64_t kMaxNumbers = int64_t{1} << 40;
 
 struct StorageType {
   std::string_view name;
@@ -83,7 +83,7 @@ void read_large(Cursor extra, uint64_t& size, uint64_t& packed, uint64_t& at) {
 
 Entries entries_of(Bytes file, const Message& where) {
   const Directory directory = directory_of(file, where);
-  if (directory.entries > kMostItems) fail(where, "has more than {} entries", kMostItems);
+  if (directory.entries > kMaxItems) fail(where, "has more than {} entries", kMaxItems);
   Entries entries;
   Cursor list{file, where, directory.at};
   for (uint64_t i = 0; i < directory.entries; ++i) {
@@ -149,12 +149,12 @@ class Pickle {
   using Kind = Value::Kind;
 
   Value* make(Kind kind) {
-    if (all_.size() == kMostItems) fail(where_, "has more than {} values", kMostItems);
+    if (all_.size() == kMaxItems) fail(where_, "has more than {} values", kMaxItems);
     all_.emplace_back().kind = kind;
     return &all_.back();
   }
   Value* push(Value* value) {
-    if (stack_.size() == kMostItems) fail(where_, "has more than {} values", kMostItems);
+    if (stack_.size() == kMaxItems) fail(where_, "has more than {} values", kMaxItems);
     stack_.push_back(value);
     return value;
   }
@@ -197,11 +197,11 @@ class Pickle {
     push(tuple);
   }
   void add_items(Value* to, const std::vector<Value*>& items) {
-    if (to->items.size() + items.size() > 2 * kMostItems) fail(where_, "has more than {} values", kMostItems);
+    if (to->items.size() + items.size() > 2 * kMaxItems) fail(where_, "has more than {} values", kMaxItems);
     to->items.insert(to->items.end(), items.begin(), items.end());
   }
   void memorize(uint32_t at) {
-    if (memo_.size() == kMostItems) fail(where_, "has more than {} values", kMostItems);
+    if (memo_.size() == kMaxItems) fail(where_, "has more than {} values", kMaxItems);
     memo_[at] = top();
   }
   void recall(uint32_t at) {
@@ -369,14 +369,14 @@ WeightTensor tensor_of(const Value& value, const Entries& entries, const std::st
   const auto entry = entries.find("data/" + storage.text);
   if (entry == entries.end())
     fail(where, "{} lacks its numbers, data/{}", shown_text(name), shown_text(storage.text));
-  if (sizes.items.size() > kMostDimensions || sizes.items.size() != strides.items.size())
+  if (sizes.items.size() > kMaxDimensions || sizes.items.size() != strides.items.size())
     fail(where, "{} has {} dimensions: expected at most {}", shown_text(name), sizes.items.size(),
-         kMostDimensions);
+         kMaxDimensions);
   WeightTensor tensor;
   int64_t count = 1;
   for (size_t i = sizes.items.size(); i-- > 0;) {
     const int64_t size = sizes.items[i]->number;
-    if (size < 0 || (size > 0 && count > kMostNumbers / size))
+    if (size < 0 || (size > 0 && count > kMaxNumbers / size))
       fail(where, "{} is too large", shown_text(name));
     if (size > 1 && count > 0 && strides.items[i]->number != count)
       fail(where, "{} does not lie row by row: expected a contiguous tensor", shown_text(name));
@@ -384,7 +384,7 @@ WeightTensor tensor_of(const Value& value, const Entries& entries, const std::st
     tensor.shape.insert(tensor.shape.begin(), size);
   }
   const int64_t first = value.items[1]->number;
-  if (first < 0 || first > kMostNumbers) fail(where, "{} begins outside of its numbers", shown_text(name));
+  if (first < 0 || first > kMaxNumbers) fail(where, "{} begins outside of its numbers", shown_text(name));
   tensor.type = &number_type(type->type);
   tensor.bytes = Cursor{entry->second, where, static_cast<uint64_t>(first) * type->bytes}.bytes(
       static_cast<uint64_t>(count) * type->bytes);

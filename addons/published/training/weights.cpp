@@ -18,7 +18,7 @@ constexpr const char* kOneFile = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kTorchFile = "pytorch_model.bin";
 constexpr const char* kTorchIndex = "pytorch_model.bin.index.json";
-constexpr size_t kMostTensors = 100'000, kLongestName = 500;
+constexpr size_t kMaxTensors = 100'000, kLongestName = 500;
 
 bool there(const fs::path& path) {
   std::error_code error;
@@ -156,7 +156,7 @@ constexpr struct {
 std::map<std::string, std::string> shards_of(std::string_view json, const Message& where) {
   const InputValue index = InputValue::parse(json, where);
   std::map<std::string, std::string> files;
-  for (const auto& [name, value] : index.at("weight_map").members(kMostTensors)) {
+  for (const auto& [name, value] : index.at("weight_map").members(kMaxTensors)) {
     const std::string file = value.text(kLongestName);
     // A shard lies beside its index: nothing else of the machine is read because a file says so.
     if (file.empty() || fs::path(file).filename() != fs::path(file) || file == "." || file == "..")

@@ -6,8 +6,8 @@
 namespace normscope::records {
 namespace {
 
-constexpr size_t kMostNumbers = 20'000'000;  // 12 bytes each
-constexpr size_t kMostTags = 20'000, kLongestTag = 1000, kLongestNumber = 64;
+constexpr size_t kMaxNumbers = 20'000'000;  // 12 bytes each
+constexpr size_t kMaxTags = 20'000, kLongestTag = 1000, kLongestNumber = 64;
 constexpr int32_t kTime = -1;     // in the place of a tag
 constexpr double kLatest = 1e12;  // seconds
 constexpr std::string_view kFirstEvent = "brain.Event:", kWandb = ":W&B", kStart = "\x08\x01";
@@ -94,14 +94,14 @@ class Numbers {
   Numbers(const std::string& path, LinesRead& read) : where_("events {}", path), read_(read) {}
 
   void require_room() const {
-    if (all_.size() == kMostNumbers)
-      fail(where_, "has more than {} numbers: write fewer of its steps or names", kMostNumbers);
+    if (all_.size() == kMaxNumbers)
+      fail(where_, "has more than {} numbers: write fewer of its steps or names", kMaxNumbers);
   }
   void add(int64_t step, const std::string& tag, double value) {
-    if (step < 0 || step > kMostSteps) return;
+    if (step < 0 || step > kMaxSteps) return;
     auto at = places_.find(tag);
     if (at == places_.end()) {
-      if (places_.size() == kMostTags || tag.size() > kLongestTag) return leave_out();
+      if (places_.size() == kMaxTags || tag.size() > kLongestTag) return leave_out();
       at = places_.emplace(tag, static_cast<int32_t>(names_.size())).first;
       names_.push_back(scalar_name(at->first));
       const bool of_series = names_.back().of != Of::Tensor && names_.back().of != Of::Other;
@@ -167,7 +167,7 @@ class Numbers {
   void leave_out() {
     if (std::exchange(left_out_, true)) return;
     read_.faults.push_back({"event {}: names beyond the first {}, or of more than {} bytes, are left out",
-                            read_.lines, kMostTags, kLongestTag});
+                            read_.lines, kMaxTags, kLongestTag});
   }
 
   Message where_;
@@ -269,7 +269,7 @@ void read_history(std::string_view history, Numbers& numbers) {
     }
   }
   for (const auto& [name, value] : items)
-    if (name == "_step" && value >= 0 && value <= kMostSteps) step = static_cast<int64_t>(value);
+    if (name == "_step" && value >= 0 && value <= kMaxSteps) step = static_cast<int64_t>(value);
   for (const auto& [name, value] : items)
     if (!name.starts_with('_')) numbers.add(step, name, value);
   for (const auto& [name, value] : items)

@@ -8,7 +8,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-constexpr size_t kMostPairs = 10'000, kMostMembers = 40'000;
+constexpr size_t kMaxPairs = 10'000, kMaxMembers = 40'000;
 constexpr double kLargest = std::numeric_limits<double>::max();
 
 struct NumberField {
@@ -60,8 +60,8 @@ std::string as_json(std::string_view line) {
 
 /// Makes a gap of a number beyond all floats.
 float to_float(double value) {
-  constexpr double kMost = std::numeric_limits<float>::max();
-  return std::abs(value) <= kMost ? static_cast<float>(value) : NAN;
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return std::abs(value) <= kMax ? static_cast<float>(value) : NAN;
 }
 
 int32_t field_of(std::string_view key) {
@@ -144,7 +144,7 @@ class Scanner {
  private:
   bool member(std::string_view key, LogStep& out) {
     if (const int32_t field = field_of(key); field >= 0) return stats(field, out);
-    if (key == "step") return whole(out.step) && out.step <= kMostSteps;
+    if (key == "step") return whole(out.step) && out.step <= kMaxSteps;
     for (const NumberField& field : kNumberFields)
       if (key == field.key) return number((out.*field.to).emplace());
     if (key == "seed") return whole(out.seed);
@@ -158,7 +158,7 @@ class Scanner {
   bool stats(int32_t field, LogStep& out) {
     return object([&](std::string_view name) {
       double value = 0;
-      if (!number(value) || out.stats.size() >= kMostStats) return false;
+      if (!number(value) || out.stats.size() >= kMaxStats) return false;
       out.stats.push_back({field, name, to_float(value)});
       return true;
     });
@@ -240,11 +240,11 @@ std::string text_of(const InputValue& object, std::string_view key) {
 
 /// The run's name as a line that a table has room for.
 std::string name_of(const InputValue& line) {
-  constexpr size_t kMost = 120;  // bytes
+  constexpr size_t kMax = 120;  // bytes
   std::string name = text_of(line, "name");
   for (char& c : name)
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  size_t end = std::min(kMost, name.size());
+  size_t end = std::min(kMax, name.size());
   while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
   return end < name.size() ? name.substr(0, end) + "…" : name;
 }
@@ -262,8 +262,8 @@ int32_t step_of(const InputValue& line) {
   const bool scalar = !step.is_null() && !step.is_list() && !step.is_object();
   double number = NAN;
   if (!scalar || !is_number(step.scalar(kLongestText), number) || number != std::floor(number) ||
-      number < 0 || number > kMostSteps)
-    step.refuse(Message("a whole number from 0 to {}", kMostSteps));
+      number < 0 || number > kMaxSteps)
+    step.refuse(Message("a whole number from 0 to {}", kMaxSteps));
   return static_cast<int32_t>(number);
 }
 
@@ -276,7 +276,7 @@ void read_step(const InputValue& line, LogStep& out) {
   out.seed = label.seed;
   out.step = step_of(line);
   Likeliest likeliest;  // most trackers have no objects: "grad_norm/layers.3.attn.wq"
-  for (const auto& [name, value] : line.members(kMostMembers)) {
+  for (const auto& [name, value] : line.members(kMaxMembers)) {
     if (name.find('/') == name.npos || value.is_list() || value.is_object()) continue;
     const ScalarName said = scalar_name(keep(name));
     double number = NAN;
@@ -289,10 +289,10 @@ void read_step(const InputValue& line, LogStep& out) {
   for (size_t field = 0; field < std::size(kLogFields); ++field) {
     const auto all = line.find(kLogFields[field].key);
     if (!all || all->is_null()) continue;
-    for (const auto& [name, value] : all->members(kMostStats))
+    for (const auto& [name, value] : all->members(kMaxStats))
       out.stats.push_back({static_cast<int32_t>(field), keep(name), to_float(number_in(value))});
   }
-  if (out.stats.size() > kMostStats) line.refuse(Message("at most {} numbers in it", kMostStats));
+  if (out.stats.size() > kMaxStats) line.refuse(Message("at most {} numbers in it", kMaxStats));
 }
 
 /// Reads a part of a header or a result, which costs itself alone where it cannot be read.
@@ -312,7 +312,7 @@ Pairs pairs_of(const InputValue& line, std::string_view key, LogAbout& out) {
   Pairs pairs;
   const auto all = line.find(key);
   if (!all || all->is_null()) return pairs;
-  for (const auto& pair : all->members(kMostPairs)) {
+  for (const auto& pair : all->members(kMaxPairs)) {
     const InputValue& value = pair.second;
     std::string text;
     const bool read = !value.is_null() && take(out, text, [&] {
@@ -339,7 +339,7 @@ Pairs settings_of(const InputValue& line, std::string_view key, std::string_view
 
 /// Reads what there is of an object {name, hash, symbols, unit}; a recorder may know only a name.
 DataIdentity data_of(const InputValue& line) {
-  constexpr int32_t kMostSymbols = std::numeric_limits<int32_t>::max();
+  constexpr int32_t kMaxSymbols = std::numeric_limits<int32_t>::max();
   DataIdentity data;
   const auto said = line.find("data");
   if (!said || said->is_null()) return data;
@@ -347,7 +347,7 @@ DataIdentity data_of(const InputValue& line) {
   data.hash = text_of(*said, "hash");
   data.unit = text_of(*said, "unit");
   if (const auto symbols = said->find("symbols"); symbols && !symbols->is_null())
-    data.symbols = symbols->whole(0, kMostSymbols);
+    data.symbols = symbols->whole(0, kMaxSymbols);
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (!data.hash.empty() && (data.hash.size() != 16 || !std::ranges::all_of(data.hash, is_digit)))
     said->at("hash").refuse("16 hexadecimal digits");
@@ -374,7 +374,7 @@ std::vector<Edit> edits_of(const InputValue& line) {
   std::vector<Edit> edits;
   const auto all = line.find("edits");
   if (!all || all->is_null()) return edits;
-  for (const InputValue& edit : all->list(0, kMostEdits))
+  for (const InputValue& edit : all->list(0, kMaxEdits))
     edits.push_back({edit.at("step").whole(0, kLastEdit), edit.at("key").text(kLongestText),
                      edit.at("value").text(kLongestText)});
   return edits;

@@ -84,7 +84,7 @@ void put(const ScalarName& name, double value, LogStep& step);
 /// Has the stream too, which ours do not write.
 inline constexpr const char* kStreamFormat = "normscope log 3";
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
-inline constexpr size_t kMostStats = 20'000;              ///< of one line
+inline constexpr size_t kMaxStats = 20'000;               ///< of one line
 
 /// Fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
 LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about);

@@ -56,9 +56,9 @@ std::optional<size_t> place_of(const LogStat& stat) {
   return 2 * *layer - (attention ? 1 : 0);
 }
 
-constexpr int32_t kMostWidenings = 200;
-constexpr int32_t kMostSetBacks = 1000;
-constexpr size_t kMostValidations = kDenseSteps;
+constexpr int32_t kMaxWidenings = 200;
+constexpr int32_t kMaxSetBacks = 1000;
+constexpr size_t kMaxValidations = kDenseSteps;
 
 std::string key_of(const LogStat& stat) {
   std::string key(1, static_cast<char>('0' + stat.field));
@@ -262,7 +262,7 @@ void LogReader::head(const LogAbout& header) {
   size_t unknown = 0;
   for (const auto& [theirs, ours] : header.names) try {
       NameRule rule = name_rule(theirs, ours);
-      if (mapping_.rules.size() < kMostNameRules) mapping_.rules.push_back(std::move(rule));
+      if (mapping_.rules.size() < kMaxNameRules) mapping_.rules.push_back(std::move(rule));
     } catch (const Error& error) {
       if (unknown++ == 0) first = error.message;
     }
@@ -278,8 +278,8 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
   if (newest_ && newest_->label().seed == seed && newest_->label().run == run) return *newest_;
   const auto found = std::ranges::find_if(runs_, is_it);
   if (found != runs_.end()) return *(newest_ = found->get());
-  if (runs_.size() >= kMostRuns) throw Error("begins one run more than {}", kMostRuns);
-  const size_t budget = std::clamp(kLogBudget / (runs_.size() + 1), kLeastRunBudget, kHistoryBudget);
+  if (runs_.size() >= kMaxRuns) throw Error("begins one run more than {}", kMaxRuns);
+  const size_t budget = std::clamp(kLogBudget / (runs_.size() + 1), kMinRunBudget, kHistoryBudget);
   for (const auto& builder : runs_) builder->set_budget(budget);
   runs_.push_back(std::make_unique<RunBuilder>(LogLabel{std::string(run), seed}, header_, mapping_, budget));
   return *(newest_ = runs_.back().get());
@@ -487,7 +487,7 @@ bool OlderShares::gather(const LogStep& step) {
     const auto place = place_of(stat);
     if (stat.field == kShareField && !place) return false;
     if (!place || *place == 0) continue;
-    if (*place > kMostSublayers) return false;
+    if (*place > kMaxSublayers) return false;
     if (sums_.size() < *place) sums_.resize(*place);
     Sum& sum = sums_[*place - 1];
     shares += stat.field == kShareField;
@@ -550,7 +550,7 @@ int32_t RunBuilder::find(const LogStat& stat, size_t place) {
 }
 
 void RunBuilder::learn(const LogStat& stat, size_t place) {
-  if (widenings_ >= kMostWidenings || columns_.size() >= kMostColumns) {
+  if (widenings_ >= kMaxWidenings || columns_.size() >= kMaxColumns) {
     ++left_out_;
     return;
   }
@@ -584,9 +584,9 @@ void RunBuilder::widen() {
 }
 
 void RunBuilder::set_back(int32_t step) {
-  if (set_backs_ == kMostSetBacks)
+  if (set_backs_ == kMaxSetBacks)
     throw Error("step {} after step {}: the run was set back more than {} times", step, last_step_,
-                kMostSetBacks);
+                kMaxSetBacks);
   if (set_backs_++ == 0) {
     first_back_from_ = last_step_;
     first_back_to_ = step;
@@ -595,7 +595,7 @@ void RunBuilder::set_back(int32_t step) {
 }
 
 void RunBuilder::add_validation(const LogStep& step) {
-  if (!step.validation || validations_ >= kMostValidations) return;
+  if (!step.validation || validations_ >= kMaxValidations) return;
   history_->append_validation(step.step, *step.validation);
   ++validations_;
 }

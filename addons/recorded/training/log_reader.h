@@ -20,7 +20,7 @@ namespace normscope::records {
 // One run of a log as it is read: steps go into a History, and it keeps the content of other lines about the
 // run.
 //
-// Promises: memory is bounded by the budget, the dense series and kMostColumns names. A name that appears late widens
+// Promises: memory is bounded by the budget, the dense series and kMaxColumns names. A name that appears late widens
 // the history, and earlier frames have NaN there. A further line of a step adds to it; an earlier step sets the run
 // back. Where two lines say the same number, the later one counts.
 
@@ -34,10 +34,10 @@ namespace normscope::records {
 class OlderShares {
  public:
   /// "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
-  /// that are needed, or is of more than kMostSublayers. Valid until the next call.
+  /// that are needed, or is of more than kMaxSublayers. Valid until the next call.
   std::span<const LogStat> of(const LogStep& step);
 
-  static constexpr size_t kMostSublayers = 96;
+  static constexpr size_t kMaxSublayers = 96;
 
  private:
   /// A residual sum of the line.
@@ -79,7 +79,7 @@ class RunBuilder {
 
   std::vector<LogName> names() const;  ///< in order of appearance
 
-  static constexpr size_t kMostColumns = 20'000;
+  static constexpr size_t kMaxColumns = 20'000;
 
  private:
   struct Column {
@@ -114,7 +114,7 @@ class RunBuilder {
   OlderShares older_shares_;
   int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
   int32_t first_back_from_ = 0, first_back_to_ = 0;  ///< steps
-  int64_t left_out_ = 0;                             ///< numbers whose names came after kMostColumns others
+  int64_t left_out_ = 0;                             ///< numbers whose names came after kMaxColumns others
   size_t validations_ = 0;
   bool has_loss_ = false, has_rate_ = false;
   int32_t timed_step_ = -1;  ///< the last one with `seconds`; -1: none since the clock began
@@ -123,9 +123,9 @@ class RunBuilder {
   double timed_seconds_ = 0;
 };
 
-inline constexpr size_t kMostRuns = 1000;               ///< of one log
+inline constexpr size_t kMaxRuns = 1000;                ///< of one log
 inline constexpr size_t kLogBudget = size_t{96} << 20;  ///< frames of all runs of one log together
-inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
+inline constexpr size_t kMinRunBudget = size_t{64} << 10;
 /// Listed as missing of a run whose file held another run before, while it was followed.
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 

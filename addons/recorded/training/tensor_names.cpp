@@ -248,7 +248,7 @@ Stack stack_of(std::span<const std::string> words) {
 }
 
 int32_t layer_number(std::string_view digits) {
-  int32_t number = kMostLayers;
+  int32_t number = kMaxLayers;
   std::from_chars(digits.data(), digits.data() + digits.size(), number);
   return number;
 }
@@ -263,7 +263,7 @@ bool mapped(std::string_view name, const NameMapping& mapping, TensorName& found
     rest.remove_suffix(rule.after.size());
     if (!is_number(rest)) continue;
     const int64_t layer = int64_t{layer_number(rest)} - mapping.first_layer + 1;
-    if (layer < 1 || layer > kMostLayers) continue;
+    if (layer < 1 || layer > kMaxLayers) continue;
     found.layer = static_cast<int32_t>(layer);
     return true;
   }
@@ -311,7 +311,7 @@ TensorName parse_own_name(std::string_view name) {
     const std::string_view digits = rest.substr(1, dot - 1);
     if (digits.size() < 2 || !is_number(digits) || dot + 1 >= rest.size()) return {};
     own.layer = layer_number(digits);
-    if (own.layer < 1 || own.layer >= kMostLayers) return {};
+    if (own.layer < 1 || own.layer >= kMaxLayers) return {};
     rest.remove_prefix(dot + 1);
     if (!is_one_of(rest.substr(0, rest.find('.')), "attn|cross|ffn")) return {};
   } else if (!is_share(rest) &&
@@ -335,7 +335,7 @@ TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping)
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (!holds_layers(words[i]) || !is_number(words[i + 1])) continue;
     const int32_t number = layer_number(words[i + 1]);
-    if (number >= kMostLayers) return found;
+    if (number >= kMaxLayers) return found;
     const std::span<const std::string> all(words);
     found.layer = number + 1;
     found.stack = stack_of(all.first(i + 1));
@@ -387,8 +387,8 @@ NameRule name_rule(std::string_view theirs, std::string_view ours) {
 
 NameMapping parse_name_mapping(std::string_view text, const std::string& file) {
   const toml::table table = parse_toml(text, file);
-  if (table.size() > kMostNameRules)
-    throw Error("{}: {} names: expected at most {}", file, table.size(), kMostNameRules);
+  if (table.size() > kMaxNameRules)
+    throw Error("{}: {} names: expected at most {}", file, table.size(), kMaxNameRules);
   NameMapping mapping;
   for (const auto& [key, node] : table) {
     const Place place{file, node.source().begin.line};

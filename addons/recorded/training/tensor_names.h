@@ -39,7 +39,7 @@ struct NameMapping {
   int32_t first_layer = 0;  ///< the number of their first layer
 };
 
-inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is not a layer
+inline constexpr int32_t kMaxLayers = 10'000;  ///< a higher number is not a layer
 
 /// The tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
 TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping = {});
@@ -60,7 +60,7 @@ std::string engine_name(const TensorName& name, bool both);
 // Their name is on the left, ours on the right; their layer 0 is our L01. A line precedes every built-in rule. Called
 // by read_recorded, `normscope record` and, for the lines in a log's own header, log_reader.cpp.
 inline constexpr InputKind kNamesFile{"", "names of tensors in TOML", 1'000'000};
-inline constexpr size_t kMostNameRules = 10'000;
+inline constexpr size_t kMaxNameRules = 10'000;
 inline constexpr size_t kLongestName = 1000;  ///< bytes, of theirs
 
 /// Throws Error as "FILE:LINE: ...", with the line, its content and what was expected.

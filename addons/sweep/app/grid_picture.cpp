@@ -163,7 +163,7 @@ struct GridBrush {
   }
 };
 
-constexpr float kMostWidth = 1100, kMostHeight = 700, kLeast = 26;
+constexpr float kMaxWidth = 1100, kMaxHeight = 700, kMin = 26;
 
 float widest_value(const Painter& p, const Axis& axis) {
   float widest = 0;
@@ -175,9 +175,9 @@ float widest_value(const Painter& p, const Axis& axis) {
 /// Cells as large as on the screen, but wide enough for every value of the first axis.
 GridLayout layout_alone(const Painter& p, const Plan& plan, float left) {
   const auto columns = static_cast<float>(plan.columns()), rows = static_cast<float>(plan.rows());
-  const float w = std::max(std::clamp(kMostWidth / columns, kLeast, kMostCell.x),
+  const float w = std::max(std::clamp(kMaxWidth / columns, kMin, kMaxCell.x),
                            widest_value(p, plan.axes[0]) + 10),
-              h = std::clamp(kMostHeight / rows, kLeast, kMostCell.y);
+              h = std::clamp(kMaxHeight / rows, kMin, kMaxCell.y);
   return {{left, 124, w * columns, h * rows}, plan.columns(), plan.rows()};
 }
 

@@ -54,14 +54,14 @@ struct GridLayout {
   bool has_sign() const { return pitch_x() >= 24 && pitch_y() >= 24; }
 };
 
-inline constexpr ui::Vec kMostCell{140, 130};
+inline constexpr ui::Vec kMaxCell{140, 130};
 
-/// Makes the grid as large as the room allows, with cells no larger than kMostCell and neither side more than
+/// Makes the grid as large as the room allows, with cells no larger than kMaxCell and neither side more than
 /// twice the other.
 inline GridLayout fitted(const ui::Rect& room, size_t columns, size_t rows) {
   GridLayout layout{room, columns, rows};
   const float across = static_cast<float>(columns), up = static_cast<float>(rows);
-  float w = std::min(kMostCell.x, room.w / across), h = std::min(kMostCell.y, room.h / up);
+  float w = std::min(kMaxCell.x, room.w / across), h = std::min(kMaxCell.y, room.h / up);
   h = std::min(h, std::max(2 * w, 44.f));
   w = std::min(w, std::max(2 * h, 44.f));
   layout.area = {room.x, room.y, w * across, h * up};

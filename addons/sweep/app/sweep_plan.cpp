@@ -40,7 +40,7 @@ void check(const Plan& plan) {
     if (plan.steps > 0 && axis.key == "train.steps")
       fail("sweep", "--steps {}: train.steps is an axis, expected it once", plan.steps);
   }
-  if (plan.runs() > kMostRuns) fail("sweep", "{} runs: expected at most {}", plan.runs(), kMostRuns);
+  if (plan.runs() > kMaxRuns) fail("sweep", "{} runs: expected at most {}", plan.runs(), kMaxRuns);
 }
 
 /// The cell's run. Throws Error where its values do not fit together.

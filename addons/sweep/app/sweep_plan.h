@@ -9,10 +9,10 @@
 namespace normscope::sweep {
 
 using experiments::StudyRun;
-using grid::Axis, grid::axis_from, grid::kMostValues, grid::order_of, grid::place_of;
+using grid::Axis, grid::axis_from, grid::kMaxValues, grid::order_of, grid::place_of;
 
 /// The largest number of runs in one sweep.
-inline constexpr int64_t kMostRuns = 100'000;
+inline constexpr int64_t kMaxRuns = 100'000;
 
 /// A range of places on an axis, both ends included.
 struct Span {

@@ -11,7 +11,7 @@ namespace {
 using Json = nlohmann::json;
 using experiments::Column, experiments::Table, experiments::TableRow;
 
-constexpr size_t kMostColumns = 10;  ///< the most columns that a table for a terminal has
+constexpr size_t kMaxColumns = 10;  ///< the most columns that a table for a terminal has
 
 /// Writes "↘ 1.86", or with several seeds "↘ 1.86 3/3".
 std::string cell_text(const Cell& cell, Metric metric) {
@@ -239,7 +239,7 @@ std::string setting_text(const Grid& grid) {
 
 std::string to_text(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
-  const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
+  const bool lies = plan.columns() > kMaxColumns && plan.rows() < plan.columns();
   std::string out =
       fmt::format("{}; {}\n{}\n\n", title_of(grid, metric), setting_text(grid), axes_text(plan, lies));
   out += experiments::to_text(lies ? lying(grid, metric) : upright(grid, metric));

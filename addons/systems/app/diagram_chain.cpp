@@ -14,8 +14,8 @@ namespace {
 
 using namespace ui;
 
-constexpr float kHead = 16, kBox = 24, kSlot = 18, kLeastGap = 5, kMostGap = 16;  // heights
-constexpr float kToken = 46, kWidest = 300;                                       // widths
+constexpr float kHead = 16, kBox = 24, kSlot = 18, kMinGap = 5, kMaxGap = 16;  // heights
+constexpr float kToken = 46, kWidest = 300;                                    // widths
 
 struct ChainPainter {
   Ui& ui;
@@ -45,7 +45,7 @@ struct ChainPainter {
     float needed = kHead;
     for (const view::ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
     const float gaps = static_cast<float>(parts.size() - 1);
-    const float gap = std::clamp((area.h - needed) / gaps, kLeastGap, kMostGap);
+    const float gap = std::clamp((area.h - needed) / gaps, kMinGap, kMaxGap);
     const float overflow = std::max(0.f, needed + gap * gaps - area.h);
     if (overflow > 0 && area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * 40;
     state.scroll = std::clamp(state.scroll, 0.f, overflow);

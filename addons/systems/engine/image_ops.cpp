@@ -42,7 +42,7 @@ OpRules conv2d_rules() {
               },
           .too_large = [](std::span<const ValueInfo> values, const Node& n) -> Message {
             const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
-            if (input_shape(values, n, 0)[0] * window.windows() * window.patch() <= kMostNumbers) return "";
+            if (input_shape(values, n, 0)[0] * window.windows() * window.patch() <= kMaxNumbers) return "";
             return Message("the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
           }};
 }

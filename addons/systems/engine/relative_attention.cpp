@@ -100,8 +100,8 @@ void check_relative(const ModelConfig& c) {
   const bool relative = c.positions == Positions::Relative;
   if (relative && c.architecture != Architecture::Decoder)
     fail("model.positions", "relative looks back from each symbol: expected architecture decoder");
-  if (c.memory < 0 || c.memory > kMostMemory)
-    fail("model.memory", "{} positions: expected 0 to {}", c.memory, kMostMemory);
+  if (c.memory < 0 || c.memory > kMaxMemory)
+    fail("model.memory", "{} positions: expected 0 to {}", c.memory, kMaxMemory);
   if (c.memory > 0 && !relative)
     fail("model.memory",
          "places of another segment have no number of their own: expected positions relative");

@@ -115,7 +115,7 @@ class Reader {
   void word(const Columns& columns) {
     const size_t next = tree_.words.size() + 1;
     if (whole(columns[kId]) != static_cast<int64_t>(next)) refuse(kId, columns[kId], std::to_string(next));
-    if (next > kMostWords) refuse(kId, columns[kId], {"at most {} words a sentence", kMostWords});
+    if (next > kMaxWords) refuse(kId, columns[kId], {"at most {} words a sentence", kMaxWords});
     TreeWord word;
     word.form = columns[kForm];
     word.lemma = columns[kLemma];
@@ -136,7 +136,7 @@ class Reader {
       return kNoHead;
     }
     const int64_t head = whole(columns[kHead]);
-    if (head < 0 || head > static_cast<int64_t>(kMostWords))
+    if (head < 0 || head > static_cast<int64_t>(kMaxWords))
       refuse(kHead, columns[kHead], "the number of a word of the sentence, or 0 for the root");
     if (columns[kLabel] == "_") refuse(kLabel, "_", "the relation to the head");
     return static_cast<int32_t>(head);

@@ -17,7 +17,7 @@
 namespace normscope {
 
 inline constexpr int32_t kNoHead = -1;  ///< HEAD is _: the sentence is not parsed yet
-inline constexpr size_t kMostWords = 10'000;
+inline constexpr size_t kMaxWords = 10'000;
 
 struct TreeWord {
   std::string form, lemma = "_", upos = "_", xpos = "_", feats = "_";

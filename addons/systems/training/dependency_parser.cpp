@@ -206,9 +206,9 @@ ParseVocabulary::ParseVocabulary(std::span<const DependencyTree> training, const
     add(text);
     labels_.push_back(label);
   }
-  if (labels_.empty() || labels_.size() > kMostLabels)
+  if (labels_.empty() || labels_.size() > kMaxLabels)
     fail({"data {}", name}, "{} different labels in the training trees: expected 1 to {}", labels_.size(),
-         kMostLabels);
+         kMaxLabels);
   // Sentences of one word teach no label of a word; longer ones must be parsed all the same.
   if (std::ranges::none_of(labels_, &Label::of_word))
     for (Label& label : labels_) label.of_word = true;

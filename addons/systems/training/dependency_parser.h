@@ -83,9 +83,9 @@ const std::string& tag_of(const TreeWord& word);
 
 class ParseVocabulary {
  public:
-  static constexpr size_t kMostLabels = 500;
+  static constexpr size_t kMaxLabels = 500;
 
-  /// Throws Error where the trees have more than kMostLabels labels, or none.
+  /// Throws Error where the trees have more than kMaxLabels labels, or none.
   ParseVocabulary(std::span<const DependencyTree> training, const std::string& name);
 
   int32_t size() const { return static_cast<int32_t>(names_.size()); }  ///< rows of the table

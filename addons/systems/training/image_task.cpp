@@ -46,8 +46,8 @@ struct Header {
 };
 
 void check_counts(const std::string& where, const Header& header, size_t words) {
-  if (header.counts[0] < 1 || header.counts[0] > kMostImages)
-    fail(where, "{} images or labels: expected 1 to {}", header.counts[0], kMostImages);
+  if (header.counts[0] < 1 || header.counts[0] > kMaxImages)
+    fail(where, "{} images or labels: expected 1 to {}", header.counts[0], kMaxImages);
   for (size_t i = 1; i < words; ++i)
     if (header.counts[i] < 1 || header.counts[i] > kLongestSide)
       fail(where, "images of {} x {} pixels: expected 1 to {} a side", header.counts[1], header.counts[2],
@@ -360,7 +360,7 @@ ImageSet read_idx(const std::string& images_path, const std::string& labels_path
 }
 
 ImageSet draw_digits(uint64_t seed, int32_t count) {
-  if (count < 1 || count > kMostDigits) fail("digits", "{} images: expected 1 to {}", count, kMostDigits);
+  if (count < 1 || count > kMaxDigits) fail("digits", "{} images: expected 1 to {}", count, kMaxDigits);
   ImageSet set;
   set.height = set.width = kDigitSide;
   set.labels.resize(static_cast<size_t>(count));

@@ -35,7 +35,7 @@ namespace input {
 inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
 }
 
-inline constexpr uint32_t kMostImages = 10'000'000;
+inline constexpr uint32_t kMaxImages = 10'000'000;
 inline constexpr uint32_t kLongestSide = 1024;  ///< pixels
 
 /// Throws Error as "[idx PATH] ..." for a file that is compressed, of another kind or cut off, for no
@@ -53,10 +53,10 @@ ImageSet parse_idx(std::string_view images, const std::string& images_name, std:
 // paper. All arithmetic is in whole numbers, so that image i of a seed is the same bytes on every machine. Called by
 // make_digits_task.
 
-inline constexpr int32_t kDigitSide = 28;        ///< pixels
-inline constexpr int32_t kMostDigits = 200'000;  ///< most images of a data set: 157 MB
+inline constexpr int32_t kDigitSide = 28;       ///< pixels
+inline constexpr int32_t kMaxDigits = 200'000;  ///< most images of a data set: 157 MB
 
-/// Draws images 0 to count - 1. Throws Error unless 1 <= count <= kMostDigits.
+/// Draws images 0 to count - 1. Throws Error unless 1 <= count <= kMaxDigits.
 ImageSet draw_digits(uint64_t seed, int32_t count);
 
 /// The data of a run with data.name "digits" or "idx".

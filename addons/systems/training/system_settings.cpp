@@ -83,7 +83,7 @@ Field memory_field() {
                         "How many symbols before the row a decoder still sees, as the states that each layer "
                         "had for them; nothing is learned through them (Transformer-XL). It needs relative "
                         "positions and consecutive text, and asks for both. 0 is none."},
-                       0, kMostMemory);
+                       0, kMaxMemory);
   field.set = [](RunSpec& spec, std::string_view text) {
     set_integer<kMemory>(spec, text);
     if (spec.model.memory == 0) return;
@@ -157,7 +157,7 @@ void add_data_of_systems(std::vector<Field>& fields) {
                integer<of_data<&ImageData::digits>>(
                    {"data.digits", "digits", "images",
                     "How many digits are drawn; the last twelfth of them validates."},
-                   24, kMostDigits)),
+                   24, kMaxDigits)),
        read_if(
            reads_trees, "data.name",
            flag<of_data<&TreebankData::punctuation>>(

@@ -310,15 +310,15 @@ void TapeScreen::save(const std::string& ending) {
   const StepFacts& facts = *facts_;
   std::string text;
   if (ending == "csv") {
-    text = tape::fold_csv(facts.fold, facts.roof);
+    text = fold_csv(facts.fold, facts.roof);
   } else if (ending == "svg") {
     text = fold_svg(facts);
   } else {
-    nlohmann::json all = tape::to_json(facts.fold, facts.roof);
+    nlohmann::json all = to_json(facts.fold, facts.roof);
     all["run"] = std::string(1, facts.letter);
     all["step"] = facts.step;
     all["loss"] = facts.loss;
-    if (!facts.change_from.empty()) all["changes"] = tape::to_json(facts.change);
+    if (!facts.change_from.empty()) all["changes"] = to_json(facts.change);
     text = all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
   asked_.files.push_back({fmt::format("tape-{}-{}.{}", facts.letter, facts.step, ending), std::move(text)});

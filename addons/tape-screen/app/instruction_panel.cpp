@@ -54,7 +54,7 @@ std::vector<std::string> parts_of(const std::string& source) {
   return parts;
 }
 
-constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kLeastLabel = 52;
+constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kMinLabel = 52;
 constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
 /// Less for a vector, whose picture is a strip.
@@ -179,7 +179,7 @@ std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
   return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
 }
 
-constexpr double kLeastError = 1e-16;  // stands for no error at all on a logarithmic axis
+constexpr double kMinError = 1e-16;  // stands for no error at all on a logarithmic axis
 
 std::optional<size_t> best_of(const NumericCheck& check) {
   const Difference* best = check.best_central();
@@ -198,7 +198,7 @@ const std::string& how_of(const NumericCheck& check) {
 plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
   std::vector<std::pair<float, float>> points;
   for (const Difference& d : all)
-    points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kLeastError)));
+    points.emplace_back(static_cast<float>(d.h), static_cast<float>(std::max(d.error, kMinError)));
   std::ranges::sort(points);
   std::vector<float> x, y;
   for (const auto& [h, error] : points) {
@@ -291,7 +291,7 @@ std::string tensor_line(const ShownTensor& t, const char* use) {
 }
 
 json tensor_json(const ShownTensor& t, const char* use) {
-  json one = t.there ? tape::to_json(t.summary) : json::object();
+  json one = t.there ? to_json(t.summary) : json::object();
   one["use"] = use;
   one["sign"] = t.sign;
   one["tensor"] = t.name;
@@ -336,7 +336,7 @@ std::string instruction_json(const InstructionView& shown, const ElementCheck* c
               {"sentence", shown.sentence},       {"note", shown.note},       {"tensors", json::array()}};
   for (const ShownTensor& t : shown.reads) all["tensors"].push_back(tensor_json(t, "reads"));
   for (const ShownTensor& t : shown.writes) all["tensors"].push_back(tensor_json(t, "writes"));
-  if (is_checked(checked)) all["check"] = tape::to_json(checked->check);
+  if (is_checked(checked)) all["check"] = to_json(checked->check);
   return all.dump(1);
 }
 
@@ -575,7 +575,7 @@ void InstructionPanel::draw_tensor(Frame& f, Rect rect, const Row& row) {
   const Rect numbers = rect.take_right(kNumbersWide, kBetween);
   const Rect picture = {rect.right() - kPictureWide, rect.y, kPictureWide, picture_height(t, f.small())};
   rect.take_right(kPictureWide, kBetween);
-  if (rect.w >= kHistogramWide + kBetween + kLeastLabel) {
+  if (rect.w >= kHistogramWide + kBetween + kMinLabel) {
     const Rect column = rect.take_right(kHistogramWide, kBetween);
     const Rect histogram{column.x, column.y, column.w, std::min(column.h - 1, 52.f)};
     if (t.there)
@@ -647,7 +647,7 @@ plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) 
   for (const std::vector<Difference>* all : {&check.central, &check.refined})
     for (const Difference& d : *all) {
       steps.add(d.h);
-      if (std::isfinite(d.error)) errors.add(std::max(d.error, kLeastError));
+      if (std::isfinite(d.error)) errors.add(std::max(d.error, kMinError));
     }
   set_decades(plot.x, steps.empty() ? 1e-4 : steps.low, steps.empty() ? 1 : steps.high);
   set_decades(plot.y, errors.empty() ? 1e-8 : errors.low, errors.empty() ? 1 : errors.high);
@@ -662,7 +662,7 @@ plot::PlotSpec error_plot(const ElementCheck& checked, std::optional<size_t> h) 
   if (h && *h < all.size() && std::isfinite(all[*h].error))
     plot.handles.push_back({.name = "h",
                             .x = all[*h].h,
-                            .y = std::max(all[*h].error, kLeastError),
+                            .y = std::max(all[*h].error, kMinError),
                             .help = tr("The step of the difference. Drag it, or use the arrow keys."),
                             .value = number(all[*h].h)});
   return plot;

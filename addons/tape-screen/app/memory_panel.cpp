@@ -149,7 +149,7 @@ std::string memory_csv(const MemoryMap& map) {
   return text;
 }
 
-std::string memory_json(const MemoryMap& map) { return tape::to_json(map).dump(1); }
+std::string memory_json(const MemoryMap& map) { return to_json(map).dump(1); }
 
 }  // namespace
 

@@ -229,12 +229,12 @@ class Maker {
     for (size_t v = 0; v < program_.values.size(); ++v) {
       if (program_.values[v].role != Role::Parameter || program_.plan.gradient_offset[v] == kNoOffset)
         continue;
-      if (all++ >= kMostTensors) continue;
+      if (all++ >= kMaxTensors) continue;
       const auto id = static_cast<ValueId>(v);
       shown_.reads.push_back(tensor({id, true}, "w", program_.values[v].name, -1));
       if (writes) shown_.writes.push_back(tensor({id, false}, "w", program_.values[v].name, -1));
     }
-    shown_.left_out = all > kMostTensors ? all - kMostTensors : 0;
+    shown_.left_out = all > kMaxTensors ? all - kMaxTensors : 0;
   }
 
   StepPlayer& player_;

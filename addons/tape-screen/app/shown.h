@@ -42,7 +42,7 @@ struct ShownTensor {
 /// The largest number of cells in a picture.
 inline constexpr size_t kPictureRows = 60, kPictureColumns = 104;
 /// Limits the tensors of one side, because an update writes all parameters.
-inline constexpr size_t kMostTensors = 12;
+inline constexpr size_t kMaxTensors = 12;
 
 struct InstructionView {
   uint64_t step = 0;  ///< the step's copy that this is of; the caller fills it in
@@ -59,7 +59,7 @@ struct InstructionView {
   std::string shapes, source;           ///< words of the op (engine/ops/rules.h)
   int64_t sequence = 0, sequences = 1;  ///< the sequence in the pictures, of how many
   std::vector<ShownTensor> reads, writes;
-  size_t left_out = 0;     ///< tensors beyond kMostTensors
+  size_t left_out = 0;     ///< tensors beyond kMaxTensors
   bool can_check = false;  ///< whether a gradient passes through its node
 };
 

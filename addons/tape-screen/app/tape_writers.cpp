@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-namespace normscope::tape {
+namespace normscope::tape_screen {
 namespace {
 
 using nlohmann::json;
@@ -199,4 +199,4 @@ std::string fold_csv(const Fold& fold, const Roofline& roof) {
   return out;
 }
 
-}  // namespace normscope::tape
+}  // namespace normscope::tape_screen

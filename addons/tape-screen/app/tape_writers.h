@@ -10,7 +10,7 @@
 #include "addons/tape-screen/training/numeric_check.h"
 #include "addons/tape-screen/training/tensor_summary.h"
 
-namespace normscope::tape {
+namespace normscope::tape_screen {
 
 nlohmann::json to_json(const Listing& listing);
 nlohmann::json to_json(const Fold& fold, const Roofline& roof);
@@ -23,4 +23,4 @@ nlohmann::json to_json(const TensorSummary& summary);
 /// seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
 std::string fold_csv(const Fold& fold, const Roofline& roof);
 
-}  // namespace normscope::tape
+}  // namespace normscope::tape_screen

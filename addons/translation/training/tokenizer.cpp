@@ -138,7 +138,7 @@ std::string Tokenizer::decode(std::span<const int32_t>) const { return {}; }
 #endif
 
 namespace {
-constexpr int32_t kMostPieces = 200'000;
+constexpr int32_t kMaxPieces = 200'000;
 }
 
 Tokenizer Tokenizer::load(const std::string& path) {
@@ -148,7 +148,7 @@ Tokenizer Tokenizer::load(const std::string& path) {
 Tokenizer Tokenizer::parse(std::string model, const std::string& name) {
   try {
     Tokenizer made(std::move(model));
-    require_range({"tokenizer {}", name}, "pieces", made.vocabulary(), 5, kMostPieces);
+    require_range({"tokenizer {}", name}, "pieces", made.vocabulary(), 5, kMaxPieces);
     return made;
   } catch (const Error& error) {
     if (where_of(error.message) != "tokenizer") throw;

@@ -15,8 +15,8 @@ using namespace ui;
 
 constexpr float kStripHead = 22, kStripGap = 18, kAxisRoom = 26, kValueRoom = 16;
 constexpr float kBarPart = 0.56f, kHandle = 8;
-constexpr double kMostWritten = 100;  // so that no chain of moves leads far away
-constexpr double kSame = 1e-3;  // by so much of the largest number two rows may differ by rounding alone
+constexpr double kMaxWritten = 100;  // so that no chain of moves leads far away
+constexpr double kSame = 1e-3;       // by so much of the largest number two rows may differ by rounding alone
 
 const TextStyle kValueStyle{Face::Mono, type::tick}, kStripStyle{Face::Bold, type::body};
 
@@ -240,7 +240,7 @@ const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure) {
 BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value) {
   SmallTape written = tape;
   if (hand.row.empty()) hand.row = doubles(input_of(written).values);
-  hand.row[bar] = std::clamp((value - hand.add) / hand.times, -kMostWritten, kMostWritten);
+  hand.row[bar] = std::clamp((value - hand.add) / hand.times, -kMaxWritten, kMaxWritten);
   hand.last = BarsHand::Last::Bar;
   return hand;
 }

@@ -11,8 +11,8 @@ namespace {
 
 using namespace ui;
 
-constexpr size_t kMostNumbers = 6;  // in a box
-constexpr float kNameWidth = 15, kMostCell = 48, kColumnGap = 10, kHighestLevel = 76, kHighestBox = 44;
+constexpr size_t kMaxNumbers = 6;  // in a box
+constexpr float kNameWidth = 15, kMaxCell = 48, kColumnGap = 10, kHighestLevel = 76, kHighestBox = 44;
 // Between two levels: room for an arrow and for what an instruction does, or where levels are low for the arrow alone.
 constexpr float kWhatHigh = 15, kGapWithWords = 17, kArrowGap = 9, kLowestWithWords = 46;
 constexpr float kTwoLines = 30;  // a lower box gives its value the whole height until there is a gradient
@@ -47,9 +47,9 @@ class Layout {
 
  private:
   void note_width(size_t values, int32_t rows, const std::string& name) {
-    if ((rows > 1 && static_cast<size_t>(rows) != values) || values > kMostNumbers)
+    if ((rows > 1 && static_cast<size_t>(rows) != values) || values > kMaxNumbers)
       throw Error("'{}' has {} numbers in {} rows: expected one row or column of at most {}", name, values,
-                  rows, kMostNumbers);
+                  rows, kMaxNumbers);
     network_.numbers = std::max(network_.numbers, values);
   }
 
@@ -200,7 +200,7 @@ NetworkPlaces places_of(const TapeNetwork& network, const Rect& area) {
   const auto columns = static_cast<float>(network.columns), levels = static_cast<float>(network.levels);
   const float width = (area.w - kColumnGap * (columns - 1)) / columns;
   places.name = kNameWidth;
-  places.cell = std::min(kMostCell, (width - kNameWidth - 2) / static_cast<float>(network.numbers));
+  places.cell = std::min(kMaxCell, (width - kNameWidth - 2) / static_cast<float>(network.numbers));
   const float level = std::min(kHighestLevel, area.h / levels);
   places.with_words = level >= kLowestWithWords;
   const float high = std::min(kHighestBox, level - (places.with_words ? kGapWithWords : kArrowGap));

@@ -22,7 +22,7 @@ constexpr float kDivisorRow = 13;  // px: a line beside an arrow, of which there
 constexpr float kInKey = 6;        // px between an arrow and its number
 constexpr float kArrowTip = 9,
                 kArrowBarb = 4;  // px: the height of an arrow's head, and how far it stands out
-constexpr size_t kMostStacks = 4;
+constexpr size_t kMaxStacks = 4;
 
 const TextStyle kLengthStyle{Face::Mono, type::tick}, kSlabStyle{Face::Sans, type::tick};
 
@@ -285,8 +285,8 @@ Message wrong_walk(const Lesson& lesson, const Figure& figure) {
     if (const Curve* curve = lesson.curve(line.curve); curve && is_walk(*curve))
       return Message("'{}' is no line: expected it in walk = [...]", line.curve);
   if (figure.walk.empty()) return "";
-  if (figure.walk.size() > kMostStacks)
-    return Message("{} curves: expected at most {}", figure.walk.size(), kMostStacks);
+  if (figure.walk.size() > kMaxStacks)
+    return Message("{} curves: expected at most {}", figure.walk.size(), kMaxStacks);
   if (!figure.y.log) return "has no log scale: expected y = { log = true, ... }";
   const Curve* first = lesson.curve(figure.walk.front());
   std::vector<std::string> ids = figure.walk;

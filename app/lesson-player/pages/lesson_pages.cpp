@@ -24,7 +24,7 @@
 #include "training/io/output_file.h"
 #include "training/io/text.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 using namespace ui;
 using namespace course;
@@ -520,7 +520,7 @@ void finish_lesson(LessonContext& context, bool complete) {
 namespace {
 
 constexpr float kChoiceRow = 28, kChoiceGap = 8, kChoiceBox = 190, kTaskLine = 19;
-constexpr size_t kMostFound = 3;  // beside the start: a session has four runs
+constexpr size_t kMaxFound = 3;  // beside the start: a session has four runs
 constexpr TextStyle kTaskText{Face::Sans, type::title};
 constexpr TextStyle kTaskBold{Face::Bold, type::title};
 
@@ -547,7 +547,7 @@ session::ReplaceRuns found_runs(const LessonContext& context) {
   const Challenge& task = *context.lesson.challenge;
   std::vector<Try> ways = ways_found(task, context.kept().tries);
   std::ranges::stable_sort(ways, {}, &Try::loss);
-  if (ways.size() > kMostFound) ways.resize(kMostFound);
+  if (ways.size() > kMaxFound) ways.resize(kMaxFound);
   session::ReplaceRuns out;
   out.known = true;
   const std::vector<Edit>& edits = context.lesson.run(task.run)->edits;
@@ -940,4 +940,4 @@ void add_course_pages(Pages& pages) {
   pages.push_back(std::make_unique<ReviewPage>());
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

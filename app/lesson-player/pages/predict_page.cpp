@@ -10,7 +10,7 @@
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 using namespace ui;
 using namespace course;
@@ -542,4 +542,4 @@ std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context) {
   return page;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -81,7 +81,7 @@ void backward(const Call& c, Context& context) {
   if (c.din[3]) scale_gradient(c, context, 3, c.in[1].p);
 }
 
-size_t workspace(const Call&, Context&) { return 2 * kMostSumBlocks; }
+size_t workspace(const Call&, Context&) { return 2 * kMaxSumBlocks; }
 
 }  // namespace add
 

@@ -89,7 +89,7 @@ void backward(const Call& c, Context& context) {
   if (c.din[2]) sum_parts(c, context, 2, {c.dout.p, nullptr, 1.0f});
 }
 
-size_t workspace(const Call&, Context&) { return 2 * kMostSumBlocks; }
+size_t workspace(const Call&, Context&) { return 2 * kMaxSumBlocks; }
 
 }  // namespace affine
 

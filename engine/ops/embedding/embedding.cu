@@ -37,9 +37,9 @@ struct Gradient {
 
 constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
 
-constexpr uint32_t kColumnsEach = 8, kMostColumns = kColumnsEach * kGatherThreads;
+constexpr uint32_t kColumnsEach = 8, kMaxColumns = kColumnsEach * kGatherThreads;
 
-/// Adds the rows of dout whose token is v to the sums of up to kMostColumns columns from j0 on, 128
+/// Adds the rows of dout whose token is v to the sums of up to kMaxColumns columns from j0 on, 128
 /// tokens at a time. Most rounds find none of a large vocabulary's and cost one barrier.
 __device__ void gather_token(const Gradient& g, uint32_t v, uint32_t j0) {
   constexpr uint32_t kWarpsOfBlock = kGatherThreads / 32;
@@ -76,7 +76,7 @@ __device__ void gather_token(const Gradient& g, uint32_t v, uint32_t j0) {
 
 __global__ void __launch_bounds__(kGatherThreads) gather(Gradient g) {
   if (blockIdx.x < g.vocabulary) {
-    for (uint32_t j0 = 0; j0 < g.cols; j0 += kMostColumns) {
+    for (uint32_t j0 = 0; j0 < g.cols; j0 += kMaxColumns) {
       gather_token(g, blockIdx.x, j0);
       __syncthreads();  // of the counts' last readers, before the next columns' first writer
     }

@@ -241,7 +241,7 @@ void backward(const Call& c, Context& context) {
 
 /// Holds the partial sums of dalpha, then of dshift.
 size_t workspace(const Call& c, Context&) {
-  return has_alpha(c.attributes.as<NormSpec>().kind) ? 2 * static_cast<size_t>(kMostSumBlocks) : 0;
+  return has_alpha(c.attributes.as<NormSpec>().kind) ? 2 * static_cast<size_t>(kMaxSumBlocks) : 0;
 }
 
 }  // namespace layer_norm

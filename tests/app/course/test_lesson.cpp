@@ -232,9 +232,9 @@ TEST_CASE(
   CHECK(range_text(spread_of(near, Mean::Median), lesson.measures[0]) == "0.3 to at least 64");
   CHECK(shown(0.002, lesson.measures[1]) == "at least 0.002");
   CHECK(shown(0.001, lesson.measures[1]) == "0.001");
-  CHECK(can_be_cut(lesson, lesson.measures[2]));
-  CHECK_FALSE(can_be_cut(lesson, passes));
-  CHECK_FALSE(can_be_cut(Curve{.id = "c", .y = "loss"}));
+  CHECK(may_be_censored(lesson, lesson.measures[2]));
+  CHECK_FALSE(may_be_censored(lesson, passes));
+  CHECK_FALSE(may_be_censored(Curve{.id = "c", .y = "loss"}));
 }
 
 TEST_CASE("a line, a root and a logarithm come out as themselves") {

@@ -17,7 +17,7 @@ namespace {
 
 using namespace course;
 using test::contains;
-using namespace normscope::lessons;
+using namespace normscope::lesson_player;
 using namespace experiments;
 using fixture::parsed_lesson, fixture::PlayerDriver, fixture::refusal_of, fixture::replaced;
 
@@ -214,7 +214,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
   const test::Folder folder;
   const std::string path = folder.file("lessons.json");
   {
-    lessons::Progress progress(path);
+    lesson_player::Progress progress(path);
     LessonProgress& p = progress.of("task");
     p.words = {"blue", "", "wet"};
     p.tries = {{"model.placement=pre", 1.5},
@@ -222,7 +222,7 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
     p.hints = 2;
     progress.save();
   }
-  lessons::Progress again(path);
+  lesson_player::Progress again(path);
   CHECK(again.notice().empty());
   CHECK(again.of("task").words == std::vector<std::string>{"blue", "", "wet"});
   REQUIRE(again.of("task").tries.size() == 2);
@@ -238,9 +238,9 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
 
 TEST_CASE("no learner waits for the measured ways of a challenge") {
   const Lesson lesson = parsed_exercise();
-  CHECK(of_way(lesson, *lesson.curve("loss_one")));
-  CHECK(of_way(lesson, *lesson.measure("end_two")));
-  CHECK_FALSE(of_way(lesson, *lesson.curve("loss_A")));
+  CHECK(belongs_to_way(lesson, *lesson.curve("loss_one")));
+  CHECK(belongs_to_way(lesson, *lesson.measure("end_two")));
+  CHECK_FALSE(belongs_to_way(lesson, *lesson.curve("loss_A")));
   Worker worker({}, 1);
   // Also when the learner trains the very settings of a way.
   for (const Changes& changes : {Changes{}, Changes{{"A", {{"model.placement", "pre"}}}}}) {

@@ -13,7 +13,7 @@ namespace normscope::test_lesson_language {
 namespace {
 
 using namespace course;
-using namespace lessons;
+using namespace lesson_player;
 using fixture::PlayerDriver, test::contains, test::read_all, test::write_text;
 namespace fs = std::filesystem;
 
@@ -26,10 +26,10 @@ TEST_CASE("every translation has the texts of its lesson, and no others", "[less
   for (const Lesson& lesson : read_course(kFolder, "").lessons) {
     INFO(lesson.id);
     for (const std::string& fault : language_faults(lesson)) FAIL_CHECK(fault);
-    languages += languages_of(lesson.folder).size();
+    languages += lesson_languages(lesson.folder).size();
   }
   CHECK(languages >= 1);
-  CHECK(languages_in(kFolder) == std::vector<std::string>{"de"});
+  CHECK(course_languages(kFolder) == std::vector<std::string>{"de"});
 }
 
 TEST_CASE("a translation tells what it lacks and what it has too much, by name", "[lesson]") {
@@ -127,10 +127,10 @@ TEST_CASE("a language of the course has every lesson, and every text of the wind
   CHECK(english.size() > (NORMSCOPE_EVERY_ADDON ? 1000 : 800));
   for (const Lesson& lesson : read_course(kFolder, "").lessons) {
     INFO(lesson.id);
-    CHECK(languages_of(lesson.folder) == languages_in(kFolder));
+    CHECK(lesson_languages(lesson.folder) == course_languages(kFolder));
   }
-  CHECK(words::languages() == languages_in(kFolder));
-  for (const std::string& language : languages_in(kFolder)) {
+  CHECK(words::languages() == course_languages(kFolder));
+  for (const std::string& language : course_languages(kFolder)) {
     const std::set<std::string> there = keys_of(language);
     for (const std::string& key : english) {
       INFO("assets/words/" << language << " lacks: " << key);

@@ -12,7 +12,7 @@ namespace {
 
 using namespace course;
 using test::contains;
-using namespace normscope::lessons;
+using namespace normscope::lesson_player;
 using fixture::by_hand;
 using Values = std::vector<float>;
 

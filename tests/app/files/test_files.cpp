@@ -91,7 +91,7 @@ TEST_CASE("the newest files are remembered, each once") {
   for (int i = 0; i < 12; ++i) shell::remember(recent, "/tmp/" + std::to_string(i));
   shell::remember(recent, "/tmp/8");
   shell::remember(recent, "/tmp/\xff");  // no name that settings could keep
-  REQUIRE(recent.size() == shell::kMostRecent);
+  REQUIRE(recent.size() == shell::kMaxRecent);
   CHECK(recent[0] == "/tmp/8");
   CHECK(recent[1] == "/tmp/11");
   CHECK(std::ranges::count(recent, "/tmp/8") == 1);

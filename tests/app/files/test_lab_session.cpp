@@ -247,7 +247,7 @@ TEST_CASE("only the newest opened files can be undone, and fewer where memory ha
     return count;
   };
   const int64_t run = estimated_bytes(*SmallWindow().view().runs[0].spec);
-  CHECK(undone(0) == static_cast<int>(kMostSessions));
+  CHECK(undone(0) == static_cast<int>(kMaxSessions));
   CHECK(undone(3 * run + run / 2) == 2);
 }
 

@@ -45,10 +45,10 @@ void say_notice(const std::string& notice) {
 }
 
 // The course's progress in a folder, begun when it is asked for first.
-lessons::Progress& progress_in(const std::string& folder) {
-  static std::map<std::string, std::unique_ptr<lessons::Progress>> all;
-  std::unique_ptr<lessons::Progress>& one = all[folder];
-  if (!one) one = std::make_unique<lessons::Progress>(folder + "/lessons.json");
+lesson_player::Progress& progress_in(const std::string& folder) {
+  static std::map<std::string, std::unique_ptr<lesson_player::Progress>> all;
+  std::unique_ptr<lesson_player::Progress>& one = all[folder];
+  if (!one) one = std::make_unique<lesson_player::Progress>(folder + "/lessons.json");
   return *one;
 }
 
@@ -80,7 +80,7 @@ std::vector<Output> outputs() {
       {"settings", "settings.toml", true, [](auto& f) { shell::write_settings(f + "/settings.toml", {}); }},
       {"progress", "lessons.json", true,
        [](auto& f) {  // read once, before there is what the test puts there
-         lessons::Progress& progress = progress_in(f);
+         lesson_player::Progress& progress = progress_in(f);
          progress.save();
          say_notice(progress.notice());
        }},

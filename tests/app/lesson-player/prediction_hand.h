@@ -34,7 +34,7 @@ inline void predict_value(PlayerDriver& p, bool right, bool keyboard) {
   if (stops.empty())
     for (long i = 0; i <= std::lround((q.high - q.low) / q.step); ++i)
       stops.push_back(q.low + static_cast<double>(i) * q.step);
-  const lessons::LessonProgress& kept = p.player().progress(lesson.id);
+  const lesson_player::LessonProgress& kept = p.player().progress(lesson.id);
   const size_t now = nearest_of(stops, kept.committed ? kept.value : q.start);
   const double measured = evaluate(lesson, *lesson.measure(q.measure), recorded_curves(lesson));
   size_t then = nearest_of(stops, measured);

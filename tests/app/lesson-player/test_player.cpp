@@ -12,7 +12,7 @@
 
 using namespace normscope;
 using namespace course;
-using namespace normscope::lessons;
+using namespace normscope::lesson_player;
 using fixture::PlayerDriver, fixture::predict;
 
 namespace {

@@ -13,7 +13,7 @@ namespace normscope::test_player_asides {
 namespace {
 
 using namespace course;
-using namespace normscope::lessons;
+using namespace normscope::lesson_player;
 using fixture::PlayerDriver, fixture::RecordedMeasurer, fixture::TaskDriver;
 
 /// The name of the button of a word.
@@ -111,7 +111,7 @@ TEST_CASE("what stands beside the steps fits every window, and no text overlaps 
 // open lessons, a fold.
 
 namespace fs = std::filesystem;
-using lessons::PageKind;
+using lesson_player::PageKind;
 
 const std::string kCourse = std::string(NORMSCOPE_SOURCE_DIR) + "/lessons";
 
@@ -289,7 +289,7 @@ TEST_CASE("the capstone is not won by a slow start, and is won in each of its wa
 // The picture that a lesson opens with: which runs and places it names, that it is where the text leaves room and
 // nowhere else, and that it is painted from the runs' own numbers.
 
-using namespace lessons;
+using namespace lesson_player;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 

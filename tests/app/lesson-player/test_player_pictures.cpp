@@ -26,8 +26,8 @@ std::string overlap(const fixture::PlayerDriver& p, float from) {
 /// Shows the course in English or German, in the numbers of five seeds.
 void in_language(fixture::PlayerDriver& p, const char* language) {
   p.state.screens.lessons.player =
-      std::make_shared<lessons::Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", language),
-                                        std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+      std::make_shared<lesson_player::Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons", language),
+                                              std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
 }
 
 /// Calls visit(driver, lesson, language) for every lesson in English and in German, where texts are largest.
@@ -100,11 +100,11 @@ TEST_CASE("a text of several lines has them about as long, and no word alone") {
   const ui::Painter& paint = p.ui.paint();
   const std::string text = "a line that is some words too long for the place that it was given to stand in";
   const float width = paint.text_width(style, text.substr(0, text.size() - 3)), line = 18;
-  const float even = lessons::even_width(paint, width, style, text, line);
+  const float even = lesson_player::even_width(paint, width, style, text, line);
   CHECK(paint.wrapped_height(width, style, text, line) == 2 * line);
   CHECK(paint.wrapped_height(even, style, text, line) == 2 * line);
   CHECK(even < 0.7f * width);
-  CHECK(lessons::even_width(paint, width, style, "short", line) == width);
+  CHECK(lesson_player::even_width(paint, width, style, "short", line) == width);
 }
 
 TEST_CASE("a finished figure leaves its labels the room that they need, and the rest is the plot's") {

@@ -8,7 +8,7 @@ namespace normscope::test_verdict {
 namespace {
 
 using namespace course;
-using namespace lessons;
+using namespace lesson_player;
 using fixture::PlayerDriver, fixture::Spoken;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";

@@ -48,10 +48,10 @@ void check_same_runs(const LabView& a, const LabView& b) {
   }
 }
 
-std::shared_ptr<lessons::Player> with_course(LiveDriver& lab, const std::string& progress) {
-  return lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
-             fixture::small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, nullptr),
-             progress);
+std::shared_ptr<lesson_player::Player> with_course(LiveDriver& lab, const std::string& progress) {
+  return lab.state.screens.lessons.player = std::make_shared<lesson_player::Player>(
+             fixture::small_course(),
+             std::make_unique<lesson_player::Worker>(std::function<void()>{}, 1, nullptr), progress);
 }
 
 headless::Image picture_of(LabDriver& lab) {
@@ -217,7 +217,7 @@ TEST_CASE(
     CHECK(learner->step() == StepKind::Compare);
     CHECK(learner->figure_id() == figure);
     // Now the learner has an answer, and another link does not change it.
-    const lessons::LessonProgress own = learner->progress(lesson.id);
+    const lesson_player::LessonProgress own = learner->progress(lesson.id);
     view::Answer other = said;
     if (other.value) other.value = asked.low;
     std::ranges::reverse(other.order);

@@ -94,9 +94,11 @@ struct OwnFolder {
 };
 
 // The whole course with small models, measured by a real worker; its progress stays in the folder.
-std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished, const OwnFolder& folder) {
-  return std::make_shared<lessons::Player>(
-      small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, std::move(finished)),
+std::shared_ptr<lesson_player::Player> small_player(std::shared_ptr<RunCache> finished,
+                                                    const OwnFolder& folder) {
+  return std::make_shared<lesson_player::Player>(
+      small_course(),
+      std::make_unique<lesson_player::Worker>(std::function<void()>{}, 1, std::move(finished)),
       folder.folder.file("progress.json"));
 }
 

@@ -149,9 +149,9 @@ TEST_CASE("other language: a German lesson has German numbers on each of its pag
   fixture::LabDriver lab(fixture::four_runs());
   lab.state.screens.shown = Screen::Lessons;
   lab.state.screens.lessons.player =
-      std::make_shared<lessons::Player>(course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
-                                        std::make_unique<fixture::RecordedMeasurer>(), "");
-  lessons::Player& player = *lab.state.screens.lessons.player;
+      std::make_shared<lesson_player::Player>(course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
+                                              std::make_unique<fixture::RecordedMeasurer>(), "");
+  lesson_player::Player& player = *lab.state.screens.lessons.player;
   for (const course::Lesson& lesson : player.course().lessons)
     for (const course::StepKind step : course::kSteps) {
       player.open(lesson.id, step);

@@ -62,7 +62,7 @@ struct LessonPage {
     lab.state.screens.shown = Screen::Lessons;
     lab.state.look.dark = false;
     lab.state.look.scale = 1;
-    lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
+    lab.state.screens.lessons.player = std::make_shared<lesson_player::Player>(
         course, std::make_unique<fixture::RecordedMeasurer>(&measurements), std::string());
     lab.state.screens.lessons.player->open(lesson.id, step);
     rest(lab);

@@ -135,7 +135,7 @@ void add_core_stages(std::vector<Stage>& all) {
   all.push_back({"Lessons of tapes", [] { return std::make_unique<fixture::LessonTapes>(); }});
   all.push_back({"Lessons in German", [] {
                    auto lab = std::make_unique<fixture::PlayerDriver>();
-                   lab->state.screens.lessons.player = std::make_shared<lessons::Player>(
+                   lab->state.screens.lessons.player = std::make_shared<lesson_player::Player>(
                        course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
                        std::make_unique<fixture::RecordedMeasurer>(), "");
                    lab->open("warm-up", course::StepKind::Predict);

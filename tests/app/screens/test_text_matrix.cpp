@@ -104,9 +104,9 @@ void open_lesson(LabDriver& lab, course::StepKind step, size_t number = 0) {
   lab.state.screens.shown = Screen::Lessons;
   if (!lab.state.screens.lessons.player)
     lab.state.screens.lessons.player =
-        std::make_shared<lessons::Player>(course::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
-                                          std::make_unique<fixture::RecordedMeasurer>(), "");
-  lessons::Player& player = *lab.state.screens.lessons.player;
+        std::make_shared<lesson_player::Player>(course::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
+                                                std::make_unique<fixture::RecordedMeasurer>(), "");
+  lesson_player::Player& player = *lab.state.screens.lessons.player;
   player.open(player.course().lessons[number % player.course().lessons.size()].id, step);
 }
 

@@ -15,7 +15,7 @@ struct PlayerDriver : LabDriver {
     state.switches.clock = true;
     state.look.reduced_motion = true;
     state.screens.shown = Screen::Lessons;
-    state.screens.lessons.player = std::make_shared<lessons::Player>(
+    state.screens.lessons.player = std::make_shared<lesson_player::Player>(
         shipped_course(), std::make_unique<RecordedMeasurer>(&started, std::move(adapt)),
         std::move(progress));
     // Whoever has done none begins with lesson 0, which has no run; most tests are about runs.
@@ -23,7 +23,7 @@ struct PlayerDriver : LabDriver {
       player().open("warm-up", course::StepKind::Predict);
     driver.frames(3);
   }
-  lessons::Player& player() { return *state.screens.lessons.player; }
+  lesson_player::Player& player() { return *state.screens.lessons.player; }
   void open(const std::string& lesson, course::StepKind step) {
     player().open(lesson, step);
     rest();
@@ -64,8 +64,8 @@ struct PlayerDriver : LabDriver {
 /// The Lessons screen with the app's own worker: a tape takes no time.
 struct LessonTapes : PlayerDriver {
   LessonTapes() {
-    state.screens.lessons.player = std::make_shared<lessons::Player>(
-        shipped_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1), "");
+    state.screens.lessons.player = std::make_shared<lesson_player::Player>(
+        shipped_course(), std::make_unique<lesson_player::Worker>(std::function<void()>{}, 1), "");
     driver.frames(3);
   }
   void rest() override {

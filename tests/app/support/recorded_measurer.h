@@ -11,16 +11,18 @@
 
 namespace normscope::fixture {
 
-class RecordedMeasurer : public lessons::Measurer {
+class RecordedMeasurer : public lesson_player::Measurer {
  public:
   /// What a run with the learner's setting would come to.
-  using Adapt = std::function<void(const course::Lesson&, lessons::MeasureState&)>;
+  using Adapt = std::function<void(const course::Lesson&, lesson_player::MeasureState&)>;
   explicit RecordedMeasurer(int* started = nullptr, Adapt adapt = {})
-      : state_(std::make_shared<lessons::MeasureState>()), started_(started), adapt_(std::move(adapt)) {}
+      : state_(std::make_shared<lesson_player::MeasureState>()),
+        started_(started),
+        adapt_(std::move(adapt)) {}
 
   void start(const course::Lesson& lesson, const course::Changes& changes) override {
     if (started_) ++*started_;
-    auto state = std::make_shared<lessons::MeasureState>();
+    auto state = std::make_shared<lesson_player::MeasureState>();
     state->lesson = lesson.id;
     state->changes = changes;
     state->done = true;
@@ -34,16 +36,16 @@ class RecordedMeasurer : public lessons::Measurer {
     state_ = std::move(state);
   }
   void stop() override {}
-  std::shared_ptr<const lessons::MeasureState> state() const override { return state_; }
+  std::shared_ptr<const lesson_player::MeasureState> state() const override { return state_; }
 
  private:
-  std::shared_ptr<const lessons::MeasureState> state_;
+  std::shared_ptr<const lesson_player::MeasureState> state_;
   int* started_;
   Adapt adapt_;
 };
 
 /// Lets the effect vanish from whatever run A is when it is given a warm-up; B's sweep gets its point.
-inline void without_effect(const course::Lesson& lesson, lessons::MeasureState& state) {
+inline void without_effect(const course::Lesson& lesson, lesson_player::MeasureState& state) {
   if (lesson.id == "first-steps" && state.changes.contains("A"))
     for (const char* id : {"g1_A", "r_A", "low_A", "rel_gradient", "rel_update", "cosine_A"})
       for (double& y : state.curves[id].y) y = 0.5;

@@ -17,11 +17,11 @@ struct TaskDriver : PlayerDriver {
   void begin(const std::string& progress) {
     course::Course course;
     course.lessons.push_back(parsed_exercise());
-    state.screens.lessons.player = std::make_shared<lessons::Player>(
+    state.screens.lessons.player = std::make_shared<lesson_player::Player>(
         std::move(course),
         std::make_unique<RecordedMeasurer>(
             &started,
-            [](const course::Lesson&, lessons::MeasureState& measured) {
+            [](const course::Lesson&, lesson_player::MeasureState& measured) {
               const auto it = measured.changes.find("A");
               const bool pre = it != measured.changes.end() && it->second.contains("model.placement") &&
                                it->second.at("model.placement") == "pre";
@@ -33,7 +33,7 @@ struct TaskDriver : PlayerDriver {
   void to_challenge() {
     open("task", course::StepKind::Compare);
     click("lesson/next");
-    REQUIRE(player().page() == lessons::PageKind::Challenge);
+    REQUIRE(player().page() == lesson_player::PageKind::Challenge);
   }
   void choose(const std::string& field, const std::string& label) {
     driver.choose("lesson/challenge/" + field, label);

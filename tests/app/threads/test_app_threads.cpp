@@ -10,7 +10,7 @@
 
 using namespace normscope;
 using namespace course;
-using namespace normscope::lessons;
+using namespace normscope::lesson_player;
 
 TEST_CASE("a lesson is measured, replaced and stopped while others look") {
   const Lesson lesson = fixture::small_lesson("02-warm-up");
@@ -137,7 +137,7 @@ TEST_CASE("a lesson whose measuring is stopped before it begins is not shown as 
   course::Lesson second = first;
   second.id = "another";
   Gate gate;
-  lessons::Worker worker([&] { gate.hold(); }, 1);
+  lesson_player::Worker worker([&] { gate.hold(); }, 1);
   worker.start(first, {});
   gate.wait_for_one();
   worker.start(second, {});

@@ -82,7 +82,7 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
 
 TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
   const course::Lesson lesson = fixture::small_lesson("02-warm-up");
-  lessons::Worker worker(no_memory, 1);
+  lesson_player::Worker worker(no_memory, 1);
   worker.start(lesson, {});
   worker.wait();
   CHECK(contains(worker.state()->error, "[measuring lesson " + lesson.id + "] there is not enough memory"));
@@ -107,7 +107,7 @@ TEST_CASE("a study that throws joins its workers") {
 class BrokenMeasurer : public fixture::RecordedMeasurer {
  public:
   explicit BrokenMeasurer(const bool& broken) : broken_(broken) {}
-  std::shared_ptr<const lessons::MeasureState> state() const override {
+  std::shared_ptr<const lesson_player::MeasureState> state() const override {
     if (broken_) throw std::bad_alloc();
     return fixture::RecordedMeasurer::state();
   }
@@ -121,7 +121,7 @@ class BrokenMeasurer : public fixture::RecordedMeasurer {
 TEST_CASE("a screen that throws shows why, and the others are there") {
   bool broken = false;
   fixture::LabDriver window;
-  window.state.screens.lessons.player = std::make_shared<lessons::Player>(
+  window.state.screens.lessons.player = std::make_shared<lesson_player::Player>(
       course::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
   broken = true;
   window.driver.frames(2);
@@ -190,7 +190,7 @@ TEST_CASE("a thread that cannot be started is one line") {
   CHECK(contains(line_of(1, [] { cpu::Pool pool(4); }), "[cpu] " + none));
   CHECK(contains(line_of(0, [] { Lab lab({.threads = 1}); }), "[lab] " + none));
   CHECK(contains(line_of(1, [] { Lab lab({.threads = 2}); }), "[cpu] " + none));
-  CHECK(contains(line_of(0, [] { lessons::Worker worker; }), "[lesson] " + none));
+  CHECK(contains(line_of(0, [] { lesson_player::Worker worker; }), "[lesson] " + none));
 
   // A session that cannot be kept is trained on nevertheless.
   const Folder folder;

@@ -22,7 +22,7 @@ namespace {
 
 // No power of two: the stacks' ends would share a few lines of the cache, and the threads of a warp, which
 // take turns, would wait for memory at each.
-constexpr size_t kStack = (size_t{128} << 10) + 11 * 64, kMostThreads = 1024, kWarp = 32;
+constexpr size_t kStack = (size_t{128} << 10) + 11 * 64, kMaxThreads = 1024, kWarp = 32;
 constexpr uint32_t kCanary = 0x7fa5c0deu;
 
 enum class State : uint8_t { Ready, AtWarp, AtBlock, Done };
@@ -43,8 +43,8 @@ struct Warp {
   unsigned first = 0, lanes = 0;
 };
 
-Fiber fibers[kMostThreads];
-uint64_t slots[kMostThreads * 2];
+Fiber fibers[kMaxThreads];
+uint64_t slots[kMaxThreads * 2];
 char* stacks = nullptr;
 Context scheduler;
 Fiber* running = nullptr;
@@ -97,7 +97,7 @@ void fiber_main() {
 /// Makes a fiber and runs it.
 void begin(Fiber& f) {
   if (stacks == nullptr) {
-    void* p = mmap(nullptr, kStack * kMostThreads, PROT_READ | PROT_WRITE,
+    void* p = mmap(nullptr, kStack * kMaxThreads, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) stop("no memory for the stacks of threads", 0);
     stacks = static_cast<char*>(p);

@@ -210,12 +210,12 @@ TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, i
 }
 
 TEST_CASE("critical multiple: at the ends of what is tried it is a bound") {
-  CHECK(critical_multiple(3.0, [](double c) { return 3.0 - c; }) == kMostMultiple);
-  CHECK(critical_multiple(3.0, [](double) { return 3.0; }) == kMostMultiple);  // not raised
-  CHECK(critical_multiple(3.0, [](double c) { return 3.0 + c; }) == kLeastMultiple);
+  CHECK(critical_multiple(3.0, [](double c) { return 3.0 - c; }) == kMaxMultiple);
+  CHECK(critical_multiple(3.0, [](double) { return 3.0; }) == kMaxMultiple);  // not raised
+  CHECK(critical_multiple(3.0, [](double c) { return 3.0 + c; }) == kMinMultiple);
   const auto crossing_at = [](double at) { return [at](double c) { return 3.0 - c + c * c / at; }; };
-  CHECK(critical_multiple(3.0, crossing_at(0.9 * kLeastMultiple)) == kLeastMultiple);
-  CHECK(critical_multiple(3.0, crossing_at(1.1 * kMostMultiple)) == kMostMultiple);
+  CHECK(critical_multiple(3.0, crossing_at(0.9 * kMinMultiple)) == kMinMultiple);
+  CHECK(critical_multiple(3.0, crossing_at(1.1 * kMaxMultiple)) == kMaxMultiple);
 }
 
 TEST_CASE("critical rate: no bit of a run changes, and it is measured when it is due") {
@@ -264,8 +264,8 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
     for (int32_t step = 1; step <= 3; ++step) {
       INFO("step " << step);
       const Ray ray(*run);
-      REQUIRE(ray.multiple() > kLeastMultiple);
-      REQUIRE(ray.multiple() < kMostMultiple);
+      REQUIRE(ray.multiple() > kMinMultiple);
+      REQUIRE(ray.multiple() < kMaxMultiple);
       CHECK(ray.multiple() == Approx(ray.crossing()).epsilon(0.02));
     }
   }

@@ -634,9 +634,9 @@ AtStart at_start(const ModelConfig& config, double same_token) {
   if (const char* why = objection_to(config)) return none(why);
   if (same_token <= 0 && !config.gaussian_input) return none("how often symbols repeat is not known");
   AtStart result = Walk(config, same_token).run();
-  if (result.logits <= kMostLogits) return result;
+  if (result.logits <= kMaxLogits) return result;
   return none(Message("attention's logits start with a variance of {:.3g}, and this theory ends at {}",
-                      result.logits, kMostLogits));
+                      result.logits, kMaxLogits));
 }
 
 }  // namespace normscope::theory

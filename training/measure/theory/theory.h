@@ -182,7 +182,7 @@ Message objection(std::string_view equation, const ModelConfig& config, const Qu
 
 /// The largest variance of attention's logits for which the mean field holds: beyond it a query hears few
 /// keys, and which ones decides.
-inline constexpr double kMostLogits = 16;
+inline constexpr double kMaxLogits = 16;
 
 /// The mean squares of what meets where a branch joins, scales included, as live measurements take
 /// their variances.

@@ -4,7 +4,7 @@
 #include "app/commands/lesson.h"
 #include "training/io/text.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 namespace {
 
 /// Knows the words of a score in every language.
@@ -91,7 +91,7 @@ std::string gathered_csv(const std::vector<GatheredLesson>& lessons) {
   return text;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player
 
 namespace normscope::commands {
 
@@ -110,17 +110,17 @@ Exit lesson_gather(const GatherOptions& options) {
   std::vector<NamedFile> inputs;
   for (const std::string& file : options.files) inputs.push_back({"predictions", file});
   refuse_clashes({{"--csv", options.csv}}, inputs);
-  std::vector<lessons::CourseProgress> students;
+  std::vector<lesson_player::CourseProgress> students;
   for (const std::string& file : options.files) {
     const auto found = with_exit(Exit::Input, [&] {
-      return lessons::parse_predictions(read_input_file(file, input::kProgress), file);
+      return lesson_player::parse_predictions(read_input_file(file, input::kProgress), file);
     });
     students.insert(students.end(), found.begin(), found.end());
   }
-  const std::vector<lessons::GatheredLesson> sheets = lessons::gather(course, students);
-  say("{}", lessons::gathered_text(sheets, students.size()));
+  const std::vector<lesson_player::GatheredLesson> sheets = lesson_player::gather(course, students);
+  say("{}", lesson_player::gathered_text(sheets, students.size()));
   if (options.csv.empty()) return Exit::Ok;
-  write_file(options.csv, lessons::gathered_csv(sheets), "predictions");
+  write_file(options.csv, lesson_player::gathered_csv(sheets), "predictions");
   say("wrote {}\n", options.csv);
   return Exit::Ok;
 }

@@ -6,7 +6,7 @@
 #include "app/course/reader.h"
 #include "app/lesson-player/progress.h"
 
-namespace normscope::lessons {
+namespace normscope::lesson_player {
 
 /// Reads lines of the review, one a student, or a whole lessons.json. Skips empty lines. Throws
 /// Error, "FILE:LINE: …", for any other text.
@@ -26,4 +26,4 @@ std::vector<GatheredLesson> gather(const course::Course& course, const std::vect
 std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t students);
 std::string gathered_csv(const std::vector<GatheredLesson>& lessons);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::lesson_player

@@ -372,7 +372,7 @@ std::string names_of(const Lesson& lesson, const Figure& figure) {
 /// A tape to be filled in by hand; in the teacher's copy it has run.
 std::string tape_html(const Sheet& sheet, const Figure& figure) {
   const std::vector<std::vector<std::string>> cells = cells_of_tape(
-      table_of_tape(tape_of(sheet.lesson, figure.tape, {}), sheet.answers ? kMostSmallNames * 2 : 0));
+      table_of_tape(tape_of(sheet.lesson, figure.tape, {}), sheet.answers ? kMaxSmallNames * 2 : 0));
   std::string rows;
   for (const std::vector<std::string>& row : cells) {
     std::string one;

@@ -338,7 +338,7 @@ void ControlPolicy::set(std::string_view name, std::optional<Hold> hold) {
     return;
   }
   if (at != rules_.end()) return void(at->second = *hold);
-  if (name.empty() || name.size() > kLongestRule || never_held(name) || rules_.size() >= kMostRules) return;
+  if (name.empty() || name.size() > kLongestRule || never_held(name) || rules_.size() >= kMaxRules) return;
   rules_.emplace(name, *hold);
 }
 
@@ -591,7 +591,7 @@ struct HexDigits {
 };
 
 struct HoldRules {
-  static constexpr codec::Map kRules{kMostRules, codec::Words{kHoldWords}};
+  static constexpr codec::Map kRules{kMaxRules, codec::Words{kHoldWords}};
   codec::Json write(const ControlPolicy& policy) const { return kRules.write(policy.rules()); }
   void read(const InputValue& json, ControlPolicy& policy) const {
     std::map<std::string, ui::Hold> rules;

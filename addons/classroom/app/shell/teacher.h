@@ -36,7 +36,7 @@ std::string sha256(std::string_view text);
 CodeHash hash_of(std::string_view code);
 bool is_code(const CodeHash&, std::string_view code);
 
-inline constexpr size_t kMostRules = 500, kLongestRule = 200;
+inline constexpr size_t kMaxRules = 500, kLongestRule = 200;
 
 /// Which controls the teacher has locked or hidden. A rule is for a control and all whose names go on with '/' or '.':
 /// "settings/train" covers "settings/train.lr" and "settings/train.lr/A". The longest rule decides, so that one control of
@@ -45,7 +45,7 @@ inline constexpr size_t kMostRules = 500, kLongestRule = 200;
 class ControlPolicy {
  public:
   /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
-  /// and any rule beyond kMostRules.
+  /// and any rule beyond kMaxRules.
   void set(std::string_view name, std::optional<ui::Hold>);
   /// The verdict of the longest rule about a control, or nothing without a rule.
   std::optional<ui::Hold> decides(std::string_view control) const;

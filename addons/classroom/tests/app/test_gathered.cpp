@@ -6,7 +6,7 @@
 
 namespace normscope::test_gathered {
 
-using namespace lessons;
+using namespace lesson_player;
 using course::StepKind, fixture::PlayerDriver;
 
 LessonProgress predicted(const std::string& said, const std::string& score) {

@@ -84,11 +84,11 @@ std::vector<records::Recording> read_runs(const CompareOptions& options) {
     there +=
         fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));
   }
-  if (runs.size() < compare::kLeast || runs.size() > compare::kMost)
+  if (runs.size() < compare::kMin || runs.size() > compare::kMax)
     throw CommandError(
         Exit::Usage,
         fmt::format("{} run{} to compare: expected {} to {}; FILE:LETTER picks one ({})", runs.size(),
-                    runs.size() == 1 ? "" : "s", compare::kLeast, compare::kMost, there));
+                    runs.size() == 1 ? "" : "s", compare::kMin, compare::kMax, there));
   return runs;
 }
 
@@ -379,17 +379,17 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
   const std::string folder = out_folder(study_options.out), log_path = folder + "/runs.jsonl";
   if (!study_options.dry_run && study_options.print_command.empty())
     with_exit(Exit::Internal, [&] { make_folder(folder, Access::Shared, "--out"); });
-  StudyWork work{
-      .name = "compare",
-      .file = "compare",
-      .of = fmt::format("{} run{} with {} seed{}", study.letters().size(),
-                        study.letters().size() == 1 ? "" : "s", options.seeds, options.seeds == 1 ? "" : "s"),
-      .runs = study.runs(),
-      .inputs = {{"--config", options.config}},
-      .outputs = {{"--out", log_path},
-                  {"--out", lab_picture_path(folder, false)},
-                  {"--out", lab_picture_path(folder, true)}},
-      .files_of_a_part = false};
+  StudyWork work{.name = "compare",
+                 .file = "compare",
+                 .extent = fmt::format("{} run{} with {} seed{}", study.letters().size(),
+                                       study.letters().size() == 1 ? "" : "s", options.seeds,
+                                       options.seeds == 1 ? "" : "s"),
+                 .runs = study.runs(),
+                 .inputs = {{"--config", options.config}},
+                 .outputs = {{"--out", log_path},
+                             {"--out", lab_picture_path(folder, false)},
+                             {"--out", lab_picture_path(folder, true)}},
+                 .writes_partial = false};
   for (const ConfigRun& run : study.letters())
     for (NamedFile& file : files_of(run.spec)) work.inputs.push_back(std::move(file));
   work.command = [&](std::string_view between) {
@@ -586,7 +586,7 @@ void CompareStudy::draw(const StudyOptions& options, const std::string& folder, 
              .live_text = false});
     begin(lab, runs_, true);
     for (const bool dark : {false, true})
-      closing.attempt([&] { draw_lab(lab, {.dark = dark}, lab_picture_path(folder, dark)); });
+      closing.attempt([&] { draw_pictures(lab, {.dark = dark}, lab_picture_path(folder, dark)); });
   });
 }
 

@@ -27,7 +27,7 @@ void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float tak
     if (compact || series.name.size() > kLongestName + 12) series.name.clear();
 }
 
-constexpr float kPlaceRow = 34, kLeastPlaceRow = 24, kGridRow = 25, kLeastGridRow = 15, kLeastCell = 34;
+constexpr float kPlaceRow = 34, kMinPlaceRow = 24, kGridRow = 25, kMinGridRow = 15, kMinCell = 34;
 constexpr float kLoupeHead = 24, kStepRow = 26;  // the loupe's title, and the steps below it
 constexpr float kFullDecades = 4;                // range of a cell's colour
 constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
@@ -73,7 +73,7 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
   const Theme& t = ui.theme();
   const TextStyle mono{Face::Mono, type::tick};
   const Rect labels = rest.take_left(66);
-  const auto fit = static_cast<size_t>(std::clamp(rest.w / kLeastCell, 1.f, static_cast<float>(kLoupeSteps)));
+  const auto fit = static_cast<size_t>(std::clamp(rest.w / kMinCell, 1.f, static_cast<float>(kLoupeSteps)));
   const size_t columns = std::min(loupe.steps.size(), fit);
   const auto at = std::ranges::find(loupe.steps, place.step) - loupe.steps.begin();
   const auto marked = static_cast<size_t>(at);
@@ -469,7 +469,7 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   const Theme& t = ui.theme();
   const Comparison& all = f.all();
   const float free = rest.h - kLoupeHead - kStepRow - 6 * kGridRow,  // beside a loupe of six matrices
-      high = std::clamp(free / static_cast<float>(all.runs.size() - 1), kLeastPlaceRow, kPlaceRow);
+      high = std::clamp(free / static_cast<float>(all.runs.size() - 1), kMinPlaceRow, kPlaceRow);
   for (size_t run = 0; run < all.runs.size(); ++run) {
     if (run == all.baseline()) continue;
     const FirstPlace& place = all.places[run];
@@ -513,7 +513,7 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   const std::optional<size_t> run = f.run_of(loupe_);
   if (!run || *run == f.all().baseline() || f.shown->loupes[*run].layer == 0) return;
   const Loupe& loupe = f.shown->loupes[*run];
-  if (grid_row(rest.h - kLoupeHead, loupe) < kLeastGridRow) return;
+  if (grid_row(rest.h - kLoupeHead, loupe) < kMinGridRow) return;
   const FirstPlace& place = f.all().places[*run];
   const std::string title = tr("{layer} of {run}: how many times its gradient sizes differ from {base}'s",
                                {{"layer", layer_words(loupe.stack, loupe.layer)},

@@ -27,7 +27,7 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kRest = 15;  // times what a comparison took, between two of a run that trains
-constexpr double kLeastRest = 0.1, kMostRest = 2;  // seconds
+constexpr double kMinRest = 0.1, kMaxRest = 2;  // seconds
 
 constexpr char kLastLive = 'D', kLast = 'H';
 
@@ -41,7 +41,7 @@ void take_file(const link::ScreenSettingsReader& reader, std::string_view value,
   }
   int64_t place = 0, run = 0;
   const char letter = parts[2].size() == 1 ? parts[2][0] : 0;
-  if (!parse_integer(parts[0], place) || place < 0 || place >= static_cast<int64_t>(compare::kMost) ||
+  if (!parse_integer(parts[0], place) || place < 0 || place >= static_cast<int64_t>(compare::kMax) ||
       !parse_integer(parts[1], run) || run < 0 || run > 999 ||
       (letter != '-' && !(letter > kLastLive && letter <= kLast)))
     reader.refuse("file", value, "PLACE:RUN:LETTER:PATH");
@@ -119,8 +119,8 @@ void CompareScreen::choose(const KeptChoice& kept) {
   beyond_.reset();
   refusal_.clear();
   unplaced_.clear();
-  for (size_t i = 0; i < kMost; ++i) side_.bring_back(i);
-  for (size_t i = 0; i < std::min(kept.files.size(), size_t{kMost}); ++i)
+  for (size_t i = 0; i < kMax; ++i) side_.bring_back(i);
+  for (size_t i = 0; i < std::min(kept.files.size(), size_t{kMax}); ++i)
     if (const KeptFile& file = kept.files[i]; !file.path.empty())
       side_.put(i, file.path, file.run, file.letter);
 }
@@ -163,7 +163,7 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
   for (const SideBySide::Place& place : f.places)
     if (place.live || place.recorded) compared.push_back(place);
   const Choice choice = choice_of(compared);
-  if (compared.size() >= kLeast) {
+  if (compared.size() >= kMin) {
     const std::string chosen = fmt::format("{} {} {} {} {} {}", choice.baseline, choice_.align,
                                            choice_.matrix, panels::info(choice_.metric).id, choice_.factor,
                                            range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
@@ -192,9 +192,9 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
     draw_right(f, rest);
   } else {
     panel(ui, rest, {});
-    const std::string why = compared.size() < kLeast ? tr("Open a run to compare with.")
-                            : shown_                 ? words::spoken(shown_->error)
-                                                     : tr("comparing …");
+    const std::string why = compared.size() < kMin ? tr("Open a run to compare with.")
+                            : shown_               ? words::spoken(shown_->error)
+                                                   : tr("comparing …");
     ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
     ui.mark("compare/none", rest, why, tr("Why nothing is compared."));
   }
@@ -314,7 +314,7 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
   if (!asked_.empty() && asked_choice_ != chosen) pause_->end();
   if (asked_.empty() && made_key_ != key) {
     const bool by_hand = !made_.shown || made_choice_ != chosen || !wake_;
-    const double rest = by_hand ? 0 : std::clamp(kRest * made_.seconds, kLeastRest, kMostRest);
+    const double rest = by_hand ? 0 : std::clamp(kRest * made_.seconds, kMinRest, kMaxRest);
     background_.ask(
         key,
         [pause = pause_, rest, choice, what = runs()]() mutable {
@@ -354,10 +354,10 @@ void check_link(const ScreenSettings& settings) { read(settings, true); }
 /// Leaves the places of the session's runs for last, where it has any: a fork is to find its own free.
 size_t SideBySide::free_place(const LabView& view) const {
   const size_t first = view.runs.empty() ? 0 : kLive;
-  for (size_t i = 0; i < kMost; ++i)
-    if (const size_t at = (first + i) % kMost; !slots_[at].file && (slots_[at].hidden || !is_live(view, at)))
+  for (size_t i = 0; i < kMax; ++i)
+    if (const size_t at = (first + i) % kMax; !slots_[at].file && (slots_[at].hidden || !is_live(view, at)))
       return at;
-  return kMost;
+  return kMax;
 }
 
 std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
@@ -379,17 +379,17 @@ void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t ru
         slots_, [&](const Slot& other) { return &other != &slot && other.file && other.letter == wanted; });
   };
   if (letter == 0) letter = letter_at(place);
-  for (size_t next = 0; taken(letter) && next < kMost; ++next) letter = letter_at((kLive + next) % kMost);
+  for (size_t next = 0; taken(letter) && next < kMax; ++next) letter = letter_at((kLive + next) % kMax);
   slot = {file, run, slot.hidden, letter};
 }
 
 bool SideBySide::open(const std::string& path, const LabView& view, std::optional<size_t> place) {
-  size_t at = place.value_or(kMost);
+  size_t at = place.value_or(kMax);
   // A file that is open already stays where it is.
-  for (size_t i = 0; at == kMost && i < kMost; ++i)
+  for (size_t i = 0; at == kMax && i < kMax; ++i)
     if (slots_[i].file && slots_[i].file->source->path() == path) at = i;
-  if (at == kMost) at = free_place(view);
-  if (at == kMost) return false;
+  if (at == kMax) at = free_place(view);
+  if (at == kMax) return false;
   const std::shared_ptr<File> file = file_of(path);
   if (slots_[at].file != file) fill(at, file, 0);
   update(view);
@@ -412,7 +412,7 @@ void SideBySide::hand_out(const std::shared_ptr<File>& file, const LabView& view
   if (file->handed_out || file->runs.empty()) return;
   file->handed_out = true;
   for (size_t run = 1; run < file->runs.size(); ++run)
-    if (const size_t at = free_place(view); at < kMost) fill(at, file, run);
+    if (const size_t at = free_place(view); at < kMax) fill(at, file, run);
 }
 
 void SideBySide::update(const LabView& view) {
@@ -428,9 +428,9 @@ void SideBySide::update(const LabView& view) {
   }
 }
 
-std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) const {
-  std::array<Place, kMost> result;
-  for (size_t i = 0; i < kMost; ++i) {
+std::array<SideBySide::Place, kMax> SideBySide::places(const LabView& view) const {
+  std::array<Place, kMax> result;
+  for (size_t i = 0; i < kMax; ++i) {
     const Slot& slot = slots_[i];
     Place& place = result[i];
     place.number = i;
@@ -449,8 +449,8 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
 
 std::vector<Recording> SideBySide::runs(const LabView& view, bool clock) {
   std::vector<Recording> result;
-  const std::array<Place, kMost> all = places(view);
-  for (size_t i = 0; i < kMost; ++i) {
+  const std::array<Place, kMax> all = places(view);
+  for (size_t i = 0; i < kMax; ++i) {
     if (all[i].live) {
       if (std::optional<Recording> run = live_.take(view, all[i].letter, clock))
         result.push_back(std::move(*run));
@@ -464,8 +464,8 @@ std::vector<Recording> SideBySide::runs(const LabView& view, bool clock) {
 
 std::string SideBySide::key(const LabView& view) const {
   std::string key;
-  const std::array<Place, kMost> all = places(view);
-  for (size_t i = 0; i < kMost; ++i) {
+  const std::array<Place, kMax> all = places(view);
+  for (size_t i = 0; i < kMax; ++i) {
     const Slot& slot = slots_[i];
     key += '|';
     if (all[i].live)
@@ -485,8 +485,8 @@ std::vector<SideBySide::Choice> SideBySide::choices() const {
 }
 
 std::vector<KeptFile> SideBySide::kept() const {
-  std::vector<KeptFile> result(kMost);
-  for (size_t i = 0; i < kMost; ++i)
+  std::vector<KeptFile> result(kMax);
+  for (size_t i = 0; i < kMax; ++i)
     if (slots_[i].file) result[i] = {slots_[i].file->source->path(), slots_[i].run, slots_[i].letter};
   return result;
 }

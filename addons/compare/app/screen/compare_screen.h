@@ -72,7 +72,7 @@ class SideBySide {
 
   /// Takes in what the files have gained, once per frame.
   void update(const LabView& view);
-  std::array<Place, compare::kMost> places(const LabView& view) const;
+  std::array<Place, compare::kMax> places(const LabView& view) const;
   /// The runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
   std::vector<records::Recording> runs(const LabView& view, bool clock = true);
   /// Changes whenever runs() would.
@@ -101,14 +101,14 @@ class SideBySide {
     char letter = 0;      ///< of the file's run
   };
   void fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter = 0);
-  /// The next for a recorded run; kMost: there is none.
+  /// The next for a recorded run; kMax: there is none.
   size_t free_place(const LabView& view) const;
   std::shared_ptr<File> file_of(const std::string& path);
   void hand_out(const std::shared_ptr<File>& file, const LabView& view);
 
   std::function<void()> wake_;
   std::vector<std::shared_ptr<File>> files_;
-  std::array<Slot, compare::kMost> slots_;
+  std::array<Slot, compare::kMax> slots_;
   compare::LiveRuns live_;
 };
 
@@ -243,7 +243,7 @@ struct CompareScreen::Frame {
   ScreenRequests& desk;
   lab::TransportState& transport;
   ui::Size size;
-  std::array<SideBySide::Place, compare::kMost> places;
+  std::array<SideBySide::Place, compare::kMax> places;
   std::shared_ptr<const ComparisonView> shown;  // null or with an error: no comparison
   int step = 0;                                 // the cursor's step
   float pad_right = 16;  // of all plots over time, so that their cursors stand in one line

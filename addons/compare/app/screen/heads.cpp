@@ -14,7 +14,7 @@ using namespace compare;
 namespace {
 
 constexpr float kRow = 19;         // height of a setting
-constexpr size_t kMostRows = 4;    // settings that a card has room for
+constexpr size_t kMaxRows = 4;     // settings that a card has room for
 constexpr float kNarrow = 240;     // a card without room for name and loss in one line
 constexpr float kWithGlyph = 300;  // a card with room for its wiring beside the settings
 constexpr float kOpener = 44;      // the empty place after four or more runs, where one more can be opened
@@ -150,9 +150,9 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   if (all.shared > 0)
     p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
            tr("{shared} are shared", {{"shared", all.shared}}));
-  const size_t more = all.settings.size() > kMostRows ? all.settings.size() - kMostRows + 1 : 0;
-  for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
-    const bool rest_of_them = more > 0 && i + 1 == kMostRows;
+  const size_t more = all.settings.size() > kMaxRows ? all.settings.size() - kMaxRows + 1 : 0;
+  for (size_t i = 0; i < all.settings.size() && i < kMaxRows; ++i) {
+    const bool rest_of_them = more > 0 && i + 1 == kMaxRows;
     const std::string label = rest_of_them ? tr("{more} more", {{"more", more}}) : all.settings[i].label;
     const std::string bare = label.substr(0, label.find(" ("));
     p.text({rest.x + 2, rest.y + 81 + kRow * static_cast<float>(i)}, kBody, t.ink2,
@@ -309,13 +309,13 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, b
   const Theme& t = f.ui.theme();
   const Comparison& all = f.all();
   const float left = card.x + (narrow ? 36.f : 50.f);
-  for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
-    if (all.settings.size() > kMostRows && i + 1 == kMostRows) break;
+  for (size_t i = 0; i < all.settings.size() && i < kMaxRows; ++i) {
+    if (all.settings.size() > kMaxRows && i + 1 == kMaxRows) break;
     const Setting& setting = all.settings[i];
     const float base = card.y + 81 + kRow * static_cast<float>(i);
     const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
     // Beside the rows are the wiring, and at the last "replace" and the way out.
-    const float right = i == kMostRows - 1              ? (narrow ? 60.f : 124.f)
+    const float right = i == kMaxRows - 1               ? (narrow ? 60.f : 124.f)
                         : i < 2 && card.w >= kWithGlyph ? 108.f
                                                         : 8.f;
     const TextStyle style = said ? kMono : kBody;
@@ -387,7 +387,7 @@ void CompareScreen::ask_where(Frame& f) {
   if (unplaced_.empty()) return;
   Ui& ui = f.ui;
   if (!std::exchange(asking_, true)) ui.open_popup(kWhere);
-  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (compare::kMost + 1));
+  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (compare::kMax + 1));
   bool answered = false;
   if (ui.begin_popup(kWhere, box)) {
     Rect left = box.inset(space::pad, 10);

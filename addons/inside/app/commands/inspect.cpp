@@ -20,10 +20,10 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-constexpr size_t kMostTokens = 32;  ///< rows of tokens; of a longer text those with the largest loss
-constexpr size_t kMostColumns = 8;  ///< tokens beside each other
-constexpr size_t kMostGuesses = 4;  ///< of one token
-constexpr size_t kMostParts = 12;   ///< of one logit
+constexpr size_t kMaxTokens = 32;  ///< rows of tokens; of a longer text those with the largest loss
+constexpr size_t kMaxColumns = 8;  ///< tokens beside each other
+constexpr size_t kMaxGuesses = 4;  ///< of one token
+constexpr size_t kMaxParts = 12;   ///< of one logit
 
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 
@@ -41,11 +41,11 @@ void print_tokens(const Inspection& of) {
   const Inside& in = of.inside;
   std::vector<size_t> places;
   for (size_t t = 0; t < in.tokens.size(); ++t)
-    if (std::isfinite(in.token_loss[t]) || in.tokens.size() <= kMostTokens) places.push_back(t);
-  const bool all = in.tokens.size() <= kMostTokens;
+    if (std::isfinite(in.token_loss[t]) || in.tokens.size() <= kMaxTokens) places.push_back(t);
+  const bool all = in.tokens.size() <= kMaxTokens;
   if (!all) {
     std::ranges::stable_sort(places, std::greater<>(), [&](size_t t) { return in.token_loss[t]; });
-    places.resize(std::min(places.size(), kMostTokens));
+    places.resize(std::min(places.size(), kMaxTokens));
     std::ranges::sort(places);
   }
   Rows rows{{of.unit, "asked for", "loss"}};
@@ -154,10 +154,10 @@ void print_lens(const Inspection& of) {
     const Inside::Guess& g = lens.guesses[t * guesses + i];
     return fmt::format("{} {:.2g}", shown_token(of, g.token), g.probability);
   };
-  const bool each = tokens <= kMostColumns;
+  const bool each = tokens <= kMaxColumns;
   Rows rows{{"layer", "loss"}};
   for (size_t t = 0; each && t < tokens; ++t) rows.back().push_back(token_at(of, t));
-  const size_t columns = each ? tokens : std::min(guesses, kMostGuesses);
+  const size_t columns = each ? tokens : std::min(guesses, kMaxGuesses);
   if (!each) rows.back().push_back("at " + token_at(of, last));
   for (const Inside::Lens& lens : in.lens) {
     rows.push_back({lens.name, fmt::format("{:.4f}", lens.loss)});
@@ -209,7 +209,7 @@ void print_attribution(const Inspection& of) {
   std::ranges::stable_sort(parts, std::greater<>(), [](const auto& part) { return std::abs(part.second); });
   Rows rows{{"part", "logit"}};
   for (const auto& [name, value] : parts) {
-    if (rows.size() > kMostParts) break;
+    if (rows.size() > kMaxParts) break;
     rows.push_back({name, fmt::format("{:+.3f}", value)});
   }
   print_table(fmt::format("the logit of {} after {} is {:+.3f} above the mean of all {}s: its largest parts",
@@ -254,7 +254,7 @@ struct InspectOptions {
   int32_t go_on = 0, threads = 0;
 };
 
-constexpr size_t kMostIds = 4096;
+constexpr size_t kMaxIds = 4096;
 
 std::vector<int32_t> ids_of(const std::string& text) {
   return token_numbers(text, [](const std::string& word) {
@@ -293,9 +293,9 @@ template <typename Encode>
 std::vector<int32_t> passage_of(const InspectOptions& options, Encode encode) {
   const bool letters = !options.text.empty();
   std::vector<int32_t> ids = letters ? with_exit(Exit::Input, encode) : ids_of(options.ids);
-  if (ids.size() < 2 || ids.size() > kMostIds)
+  if (ids.size() < 2 || ids.size() > kMaxIds)
     throw CommandError(Exit::Usage, fmt::format("{}: {} tokens: expected 2 to {}",
-                                                letters ? "--text" : "--ids", ids.size(), kMostIds));
+                                                letters ? "--text" : "--ids", ids.size(), kMaxIds));
   return ids;
 }
 
@@ -507,7 +507,7 @@ void add_inspect(CLI::App& app, Command& command) {
       ->excludes("--ids");
   add_value(sub, "--continue", options.go_on, "N",
             "lets the model write N more tokens first, the likeliest each time, and reads those too",
-            whole(0, kMostIds));
+            whole(0, kMaxIds));
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");
   sub.add_flag("--leave-out-heads", options.leave_out_heads, "also the loss without each head of attention");
   sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory");

@@ -190,10 +190,10 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   std::vector<reproduce::Outcome> outcomes;
   StudyWork work{.name = "reproduce",
                  .file = "reproduction",
-                 .of = fmt::format("{} claims", claims.size()),
+                 .extent = fmt::format("{} claims", claims.size()),
                  .inputs = inputs_of(chosen),
                  .outputs = {{"--recorded", options.recorded}},
-                 .files_of_a_part = false};
+                 .writes_partial = false};
   for (const Claim* claim : chosen) {
     work.outputs.push_back({"--out", picture_path(options, *claim)});
     work.runs += reproduce::cost_of(*claim, seeds.of(*claim)).runs;
@@ -274,7 +274,7 @@ void add_reproduce(CLI::App& app, Command& command) {
       ->required();
   sub.add_flag("--quick", options.quick, "one seed, or as many as a claim needs at least");
   add_value(sub, "--seeds", options.seeds, "N", "seeds 1 to N for every claim",
-            whole(1, reproduce::kMostSeeds), "as the claim says, mostly 5");
+            whole(1, reproduce::kMaxSeeds), "as the claim says, mostly 5");
   add_value(
       sub, "--recorded", options.recorded, "FILE",
       "numbers measured before: claims that are still the same are judged by them and not trained; what is "

@@ -45,7 +45,7 @@ Exit train_study(const sweep::StudyFile& asked, const StudyOptions& options,
   std::vector<sweep::Grid> grids;
   StudyWork work{.name = "study",
                  .file = asked.name,
-                 .of = fmt::format("{} grids", asked.parts.size()),
+                 .extent = fmt::format("{} grids", asked.parts.size()),
                  .runs = static_cast<int64_t>(study.runs.size()),
                  .inputs = {{"a study", asked.file}}};
   const auto picture_of = [&](const sweep::Plan& part, sweep::Metric metric) {

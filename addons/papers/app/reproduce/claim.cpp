@@ -59,7 +59,7 @@ std::string unknown_number(const Line& line) {
   return "another kind of line";
 }
 
-constexpr size_t kMostCells = 200;
+constexpr size_t kMaxCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
 /// Tells the models of a claim apart, so that the runs of any claim may differ in it.
 constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.encoder_placement",
@@ -85,7 +85,7 @@ std::vector<grid::Axis> read_axes(const char* key, const RunSpec& base, Table& t
     cells *= axes.back().values.size();
   }
   if (axes.empty() || axes.size() > 2) t.refuse(key, "expected one or two texts, as \"train.lr=1e-3,3e-3\"");
-  if (cells > kMostCells) t.refuse(key, Message("{} cells: expected at most {}", cells, kMostCells));
+  if (cells > kMaxCells) t.refuse(key, Message("{} cells: expected at most {}", cells, kMaxCells));
   return axes;
 }
 
@@ -200,7 +200,7 @@ void read_runs(Claim& claim, Table& t, const std::string& pairs) {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostClaimFiles = 10'000, kMostClaims = 500;
+constexpr size_t kMaxClaimFiles = 10'000, kMaxClaims = 500;
 constexpr int32_t kLastClaimStep = 100'000;
 
 bool is_name(const std::string& id) {
@@ -490,7 +490,7 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
     t.done();
     return claim;
   }
-  claim.seeds = t.whole("seeds", 1, kMostSeeds, 5);
+  claim.seeds = t.whole("seeds", 1, kMaxSeeds, 5);
   claim.quick_seeds = t.whole("quick_seeds", 1, claim.seeds, 1);
   claim.compares = static_cast<Compares>(t.choice("compares", {"neither", "quality", "speed"}, 0));
   read_runs(claim, t, pairs);
@@ -528,12 +528,12 @@ Claims read_claims(const std::string& folder, const std::string& pairs) {
   Claims all;
   std::string error;
   std::vector<std::string> files;
-  for (const std::string& paper : files_in(folder, kMostClaimFiles, error)) {
+  for (const std::string& paper : files_in(folder, kMaxClaimFiles, error)) {
     std::error_code failure;  // set by a link that leads nowhere or in circles
     if (!fs::is_directory(paper, failure)) continue;
     std::string unread;
-    for (const std::string& file : files_in(paper, kMostClaimFiles, unread))
-      if (file.ends_with(".toml") && files.size() < kMostClaims) files.push_back(file);
+    for (const std::string& file : files_in(paper, kMaxClaimFiles, unread))
+      if (file.ends_with(".toml") && files.size() < kMaxClaims) files.push_back(file);
     if (!unread.empty()) all.broken.push_back({paper, Message("{}: {}", paper, unread)});
   }
   if (!error.empty()) all.broken.push_back({folder, Message("{}: {}", folder, error)});

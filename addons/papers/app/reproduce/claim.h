@@ -106,7 +106,7 @@ struct Control {
   std::vector<grid::Axis> axes;
   std::string chosen{};  ///< in words, as resolved() of claim_runs.h writes it; empty: not chosen yet
 };
-inline constexpr int32_t kMostSeeds = 100;
+inline constexpr int32_t kMaxSeeds = 100;
 inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
 
 /// A plot of curves below the paper's numbers.

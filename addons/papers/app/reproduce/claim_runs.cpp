@@ -290,10 +290,10 @@ double flop_of_fresh(const Line& line, const ModelConfig& model) {
 
 /// The measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
-constexpr size_t kMostPointsOfFresh = 1000;
+constexpr size_t kMaxPointsOfFresh = 1000;
 
 constexpr codec::Object kPoints{[](auto& io, auto& data) {
-  io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
+  io("x", data.x, codec::List{0, kMaxPointsOfFresh, codec::AnyNumber{}});
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
 }};
 
@@ -390,7 +390,7 @@ class FreshModels {
     const int32_t threads =
         options_.runs_at_a_time > 0 ? options_.runs_at_a_time : experiments::default_runs_at_a_time();
     const auto total = static_cast<int64_t>(jobs_.size());
-    experiments::work_off("fresh models", jobs_.size(), threads, stop_, make, [&] {
+    experiments::run_jobs("fresh models", jobs_.size(), threads, stop_, make, [&] {
       if (!on_progress({false, std::min<int64_t>(done_, total), total, "fresh models", {}})) stop_ = true;
     });
     return !stop_;

@@ -253,9 +253,9 @@ void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, con
 }
 
 constexpr std::string_view kRecordedFormats[] = {"normscope recorded 1"};
-constexpr size_t kMostRecorded = 1000;
+constexpr size_t kMaxRecorded = 1000;
 constexpr codec::Text kRecordedText{1000};
-constexpr codec::Map kRecordedClaims{kMostRecorded, codec::Object{}};
+constexpr codec::Map kRecordedClaims{kMaxRecorded, codec::Object{}};
 
 constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
 
@@ -352,22 +352,22 @@ void conclude_recorded(Outcome& outcome, const std::map<std::string, course::Cur
 template <class Io>
 void io(Io& io, codec::Of<Io, RecordedFindings>& r) {
   const codec::Object measure{[](auto& io, auto& m) {
-    io.optional("values", m.values, codec::List{1, kMostSeeds, codec::AnyNumber{}});
+    io.optional("values", m.values, codec::List{1, kMaxSeeds, codec::AnyNumber{}});
     if (!m.values.empty()) return;
     io("mean", m.spread.mean);
     io("low", m.spread.low);
     io("high", m.spread.high);
   }};
   const codec::Object fall{[](auto& io, auto& data) {
-    io("x", data.x, codec::List{0, kMostRecorded, codec::AnyNumber{}});
+    io("x", data.x, codec::List{0, kMaxRecorded, codec::AnyNumber{}});
     io("most", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
   }};
   io("definition", r.definition, kRecordedText);
-  io("seeds", r.seeds, codec::Whole{1, kMostSeeds});
-  io("measures", r.measures, codec::Map{kMostRecorded, measure});
-  io("chosen", r.chosen, codec::Map{kMostRecorded, kRecordedText});
-  io("not_excluded", r.not_excluded, codec::List{0, kMostRecorded, kRecordedText});
-  io("falls", r.falls, codec::Map{kMostRecorded, fall});
+  io("seeds", r.seeds, codec::Whole{1, kMaxSeeds});
+  io("measures", r.measures, codec::Map{kMaxRecorded, measure});
+  io("chosen", r.chosen, codec::Map{kMaxRecorded, kRecordedText});
+  io("not_excluded", r.not_excluded, codec::List{0, kMaxRecorded, kRecordedText});
+  io("falls", r.falls, codec::Map{kMaxRecorded, fall});
 }
 
 std::string definition_of(const Claim& claim, int32_t seeds) {

@@ -196,7 +196,7 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
   REQUIRE(claim.controls.size() == 1);
   const auto tuning = tuning_of(claim);
   CHECK(tuning.size() == 18);
-  for (const auto& run : tuning) CHECK(run.spec.seed > static_cast<uint64_t>(kMostSeeds));
+  for (const auto& run : tuning) CHECK(run.spec.seed > static_cast<uint64_t>(kMaxSeeds));
   CHECK(cost_of(claim, 2).runs == static_cast<int32_t>(18 + 2 * runs_of(claim, 1).size()));
   NumbersByKey taken;
   for (size_t i = 0; i < tuning.size(); ++i) {

@@ -16,7 +16,7 @@
 namespace normscope::tokenizer {
 
 /// How many components a sequence may have, how long a text of a component, in bytes, and how many tokens are added.
-inline constexpr size_t kMostParts = 32, kMostWord = 1000, kMostAdded = 200'000;
+inline constexpr size_t kMaxParts = 32, kMaxWord = 1000, kMaxAdded = 200'000;
 
 template <typename Made>
 struct ComponentReader {
@@ -36,9 +36,9 @@ Made read_component(const InputValue& value, const ComponentReader<Made> (&table
 using Normalizer = std::function<void(std::string&)>;
 
 /// How long a text may be while it is encoded or decoded, in bytes: what a file says may lengthen it.
-inline constexpr size_t kMostText = size_t{1} << 26;
+inline constexpr size_t kMaxText = size_t{1} << 26;
 
-/// Throws Error for a text longer than kMostText.
+/// Throws Error for a text longer than kMaxText.
 void require_short(const std::string& text);
 
 /// Has none for null.

@@ -102,7 +102,7 @@ void clean_up(std::string& text) {
 }
 
 Decoder read_word_pieces(const InputValue& value) {
-  return [inside = value.at("prefix").text(kMostWord), cleans = value.at("cleanup").flag()](Tokens& tokens) {
+  return [inside = value.at("prefix").text(kMaxWord), cleans = value.at("cleanup").flag()](Tokens& tokens) {
     for (size_t i = 0; i < tokens.size(); ++i) {
       if (i > 0 && tokens[i].starts_with(inside))
         tokens[i].erase(0, inside.size());
@@ -123,19 +123,19 @@ Decoder read_metaspace_texts(const InputValue& value) {
 
 Decoder read_decoder_sequence(const InputValue& value) {
   std::vector<Decoder> parts;
-  for (const InputValue& part : value.at("decoders").list(0, kMostParts)) parts.push_back(read_decoder(part));
+  for (const InputValue& part : value.at("decoders").list(0, kMaxParts)) parts.push_back(read_decoder(part));
   return [parts = std::move(parts)](Tokens& tokens) {
     for (const Decoder& part : parts) part(tokens);
   };
 }
 
-int32_t read_id(const InputValue& value) { return value.whole(0, kMostTokens - 1); }
+int32_t read_id(const InputValue& value) { return value.whole(0, kMaxTokens - 1); }
 
 std::vector<int32_t> read_special(const InputValue& tokens, const std::string& name) {
   const auto found = tokens.find(name);
   if (!found) tokens.refuse({"an object with {}", shown_text(name)});
   std::vector<int32_t> ids;
-  for (const InputValue& id : found->at("ids").list(1, kMostParts)) ids.push_back(read_id(id));
+  for (const InputValue& id : found->at("ids").list(1, kMaxParts)) ids.push_back(read_id(id));
   return ids;
 }
 
@@ -143,9 +143,9 @@ Surroundings read_template(const InputValue& value) {
   Surroundings made;
   const InputValue single = value.at("single");
   int texts = 0;
-  for (const InputValue& part : single.list(1, kMostParts)) {
+  for (const InputValue& part : single.list(1, kMaxParts)) {
     if (const auto special = part.find("SpecialToken")) {
-      const auto ids = read_special(value.at("special_tokens"), special->at("id").text(kMostWord));
+      const auto ids = read_special(value.at("special_tokens"), special->at("id").text(kMaxWord));
       auto& to = texts == 0 ? made.before : made.behind;
       to.insert(to.end(), ids.begin(), ids.end());
       continue;
@@ -169,7 +169,7 @@ Surroundings read_nothing_around(const InputValue&) { return {}; }
 // Each one puts its own around what those before it made.
 Surroundings read_around_sequence(const InputValue& value) {
   Surroundings made;
-  for (const InputValue& part : value.at("processors").list(0, kMostParts)) {
+  for (const InputValue& part : value.at("processors").list(0, kMaxParts)) {
     const Surroundings next = read_surroundings(part);
     made.before.insert(made.before.begin(), next.before.begin(), next.before.end());
     made.behind.insert(made.behind.end(), next.behind.begin(), next.behind.end());

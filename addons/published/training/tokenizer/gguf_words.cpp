@@ -25,8 +25,8 @@ enum TokenKind : int32_t { kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined
 class Words {
  public:
   explicit Words(const InputValue& keys) : keys_(keys) {
-    const auto most = static_cast<size_t>(kMostTokens);
-    for (const InputValue& token : at("tokens").list(1, most)) tokens.push_back(token.text(kMostWord));
+    const auto most = static_cast<size_t>(kMaxTokens);
+    for (const InputValue& token : at("tokens").list(1, most)) tokens.push_back(token.text(kMaxWord));
     kinds.assign(tokens.size(), kNormal);
     if (const auto given = find("token_type")) {
       kinds.clear();

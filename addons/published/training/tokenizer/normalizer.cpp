@@ -10,11 +10,11 @@
 namespace normscope::tokenizer {
 namespace {
 
-constexpr size_t kMostBytes = 16'000'000;  // of the table in base64; the published ones have 0.4 MB
-constexpr size_t kLongestGrapheme = 5;     // bytes
+constexpr size_t kMaxBytes = 16'000'000;  // of the table in base64; the published ones have 0.4 MB
+constexpr size_t kLongestGrapheme = 5;    // bytes
 
 std::string from_base64(const InputValue& value) {
-  const std::string text = value.text(kMostBytes);
+  const std::string text = value.text(kMaxBytes);
   std::string bytes;
   uint32_t bits = 0;
   int count = 0;
@@ -128,7 +128,7 @@ Normalizer read_strip_accents(const InputValue&) {
 }
 
 Normalizer read_prepend(const InputValue& value) {
-  return [before = value.at("prepend").text(kMostWord)](std::string& text) {
+  return [before = value.at("prepend").text(kMaxWord)](std::string& text) {
     if (!text.empty()) text.insert(0, before);
   };
 }
@@ -195,7 +195,7 @@ Normalizer read_bert(const InputValue& value) {
 
 Normalizer read_normalizer_sequence(const InputValue& value) {
   std::vector<Normalizer> parts;
-  for (const InputValue& part : value.at("normalizers").list(0, kMostParts))
+  for (const InputValue& part : value.at("normalizers").list(0, kMaxParts))
     parts.push_back(read_normalizer(part));
   return [parts = std::move(parts)](std::string& text) {
     for (const Normalizer& part : parts) {
@@ -211,7 +211,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   size_t at = 0;
   for (size_t found; (found = text.find(from, at)) != text.npos; at = found + from.size()) {
     made.append(text, at, found - at).append(to);
-    if (made.size() > kMostText) break;
+    if (made.size() > kMaxText) break;
   }
   text = made.append(text, at);
 }
@@ -245,15 +245,15 @@ void replace_runs(std::string& text, size_t least, std::string_view to, Test&& t
 }  // namespace
 
 void require_short(const std::string& text) {
-  if (text.size() > kMostText)
-    fail("tokenizer", "a text becomes longer than {} bytes: expected fewer", kMostText);
+  if (text.size() > kMaxText)
+    fail("tokenizer", "a text becomes longer than {} bytes: expected fewer", kMaxText);
 }
 
 Normalizer read_replacement(const InputValue& value) {
-  const std::string to = value.at("content").text(kMostWord);
+  const std::string to = value.at("content").text(kMaxWord);
   const InputValue pattern = value.at("pattern");
   if (const auto exact = pattern.find("String"))
-    return [from = exact->text(kMostWord), to](std::string& text) {
+    return [from = exact->text(kMaxWord), to](std::string& text) {
       replace_all(text, from, to);
       require_short(text);
     };

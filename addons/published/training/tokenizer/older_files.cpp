@@ -47,7 +47,7 @@ using Json = nlohmann::json;
 
 constexpr const char *kConfigFile = "tokenizer_config.json", *kMapFile = "special_tokens_map.json",
                      *kAddedFile = "added_tokens.json", *kDecoder = "added_tokens_decoder";
-constexpr size_t kMostKeys = 1000;
+constexpr size_t kMaxKeys = 1000;
 
 constexpr std::string_view kRoles[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                        "pad_token", "cls_token", "mask_token"};
@@ -73,7 +73,7 @@ std::optional<bool> maybe_flag(const InputValue& object, const char* key) {
 
 /// Knows special tokens, and the names in `others`.
 void check_keys(const InputValue& object, std::initializer_list<std::string_view> others) {
-  for (const auto& [key, value] : object.members(kMostKeys)) {
+  for (const auto& [key, value] : object.members(kMaxKeys)) {
     const auto has = [&key = key](std::string_view names) { return among(split(names, ' '), key); };
     if (!value.is_null() && !among(kRoles, key) && !among(kLists, key) && std::ranges::none_of(others, has))
       value.refuse("no such key, as nothing here knows what it does");
@@ -162,9 +162,9 @@ class OlderOptions {
   };
 
   static Token token_of(const InputValue& value, bool special) {
-    if (value.is_text()) return {.text = value.text(kMostWord), .special = special};
+    if (value.is_text()) return {.text = value.text(kMaxWord), .special = special};
     const auto flag = [&](const char* key) { return maybe_flag(value, key).value_or(false); };
-    return {.text = value.at("content").text(kMostWord),
+    return {.text = value.at("content").text(kMaxWord),
             .special = special || flag("special"),
             .lstrip = flag("lstrip"),
             .rstrip = flag("rstrip"),
@@ -204,16 +204,16 @@ class OlderOptions {
   void put_numbered() {
     std::map<int32_t, std::pair<Token, InputValue>> listed;
     if (const auto decoder = config_.find(kDecoder); decoder && !decoder->is_null()) {
-      for (const auto& [key, value] : decoder->members(kMostAdded)) {
+      for (const auto& [key, value] : decoder->members(kMaxAdded)) {
         int32_t id = 0;
         const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), id);
-        if (error != std::errc{} || *end || id < 0 || id >= kMostTokens)
-          value.refuse(Message("a number from 0 to {} as its name", kMostTokens - 1));
+        if (error != std::errc{} || *end || id < 0 || id >= kMaxTokens)
+          value.refuse(Message("a number from 0 to {} as its name", kMaxTokens - 1));
         listed.insert({id, {token_of(value, false), value}});
       }
     } else {
-      for (const auto& [text, value] : files_.object(kAddedFile).members(kMostAdded))
-        listed.insert({value.whole(0, kMostTokens - 1), {{.text = text, .special = false}, value}});
+      for (const auto& [text, value] : files_.object(kAddedFile).members(kMaxAdded))
+        listed.insert({value.whole(0, kMaxTokens - 1), {{.text = text, .special = false}, value}});
     }
     auto behind = static_cast<int32_t>(vocabulary_.size());
     for (auto& [id, entry] : listed) {
@@ -231,9 +231,9 @@ class OlderOptions {
       const auto list = find(key);
       if (!list || list->is_null()) continue;
       if (list->is_object())
-        for (const auto& [name, value] : list->members(kMostAdded)) put(token_of(value, true));
+        for (const auto& [name, value] : list->members(kMaxAdded)) put(token_of(value, true));
       else
-        for (const InputValue& value : list->list(0, kMostAdded)) put(token_of(value, true));
+        for (const InputValue& value : list->list(0, kMaxAdded)) put(token_of(value, true));
       return;
     }
   }

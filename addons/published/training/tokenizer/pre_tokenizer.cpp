@@ -156,10 +156,10 @@ PreTokenizer read_byte_level(const InputValue& value) {
 }
 
 Finder read_pattern(const InputValue& pattern) {
-  if (const auto exact = pattern.find("String")) return every(exact->text(kMostWord));
+  if (const auto exact = pattern.find("String")) return every(exact->text(kMaxWord));
   const InputValue expression = pattern.at("Regex");
   if (expression.is(kBloomExpression)) return each_match(bloom_word_end);
-  const WordRule* rule = word_rule(expression.text(kMostWord));
+  const WordRule* rule = word_rule(expression.text(kMaxWord));
   if (!rule)
     expression.refuse("the expression of GPT-2, GPT-4, Llama 3, Qwen 2 or BLOOM: others are not known");
   return words_of(*rule);
@@ -227,7 +227,7 @@ PreTokenizer read_metaspace_words(const InputValue& value) {
 
 PreTokenizer read_word_sequence(const InputValue& value) {
   std::vector<PreTokenizer> parts;
-  for (const InputValue& part : value.at("pretokenizers").list(0, kMostParts))
+  for (const InputValue& part : value.at("pretokenizers").list(0, kMaxParts))
     parts.push_back(read_pre_tokenizer(part));
   return [parts = std::move(parts)](std::vector<Piece>& pieces) {
     for (const PreTokenizer& part : parts) part(pieces);

@@ -84,8 +84,8 @@ AddedToken read_added(const InputValue& value) {
     return found && found->flag();
   };
   AddedToken token;
-  token.text = value.at("content").text(kMostWord);
-  token.id = value.at("id").whole(0, kMostTokens - 1);
+  token.text = value.at("content").text(kMaxWord);
+  token.id = value.at("id").whole(0, kMaxTokens - 1);
   token.single_word = flag("single_word");
   token.takes_left = flag("lstrip");
   token.takes_right = flag("rstrip");
@@ -158,7 +158,7 @@ class AddedTokens {
 
 AddedTokens::AddedTokens(const InputValue& list, const TokenTable& tokens, const Normalizer& normalize) {
   if (list.is_null()) return;
-  for (const InputValue& value : list.list(0, kMostAdded)) {
+  for (const InputValue& value : list.list(0, kMaxAdded)) {
     AddedToken token = read_added(value);
     if (const auto id = tokens.find(token.text); id && *id != token.id)
       value.at("id").refuse(Message("{}, as the vocabulary has this token", *id));

@@ -27,8 +27,8 @@ bool WordModel::byte_tokens(std::string_view bytes, std::vector<int32_t>& ids) c
 
 TokenTable TokenTable::read(const InputValue& object) {
   TokenTable table;
-  for (const auto& [text, number] : object.members(static_cast<size_t>(kMostTokens))) {
-    const auto id = number.whole(0, kMostTokens - 1);
+  for (const auto& [text, number] : object.members(static_cast<size_t>(kMaxTokens))) {
+    const auto id = number.whole(0, kMaxTokens - 1);
     if (const std::string* other = table.text_of(id))
       number.refuse(Message("another number, as {} has this one", shown_text(*other)));
     table.put(text, id);
@@ -60,7 +60,7 @@ uint64_t step_key(int32_t node, char byte) {
 
 // Byte-pair encoding.
 
-constexpr size_t kMostMerges = 4'000'000, kMostMergeText = 10'000;
+constexpr size_t kMaxMerges = 4'000'000, kMaxMergeText = 10'000;
 
 struct Merge {
   int32_t rank, made;
@@ -181,9 +181,9 @@ class Bpe final : public WordModel {
 std::pair<std::string, std::string> read_pair(const InputValue& value) {
   if (value.is_list()) {
     const auto pair = value.list(2, 2);
-    return {pair[0].text(kMostMergeText), pair[1].text(kMostMergeText)};
+    return {pair[0].text(kMaxMergeText), pair[1].text(kMaxMergeText)};
   }
-  const std::string text = value.text(kMostMergeText);
+  const std::string text = value.text(kMaxMergeText);
   const size_t blank = text.find(' ');
   if (blank == text.npos || text.find(' ', blank + 1) != text.npos)
     value.refuse("two tokens with a blank between");
@@ -193,7 +193,7 @@ std::pair<std::string, std::string> read_pair(const InputValue& value) {
 Merges read_merges(const InputValue& value, const TokenTable& tokens) {
   Merges merges;
   int32_t rank = 0;
-  for (const InputValue& row : value.list(0, kMostMerges)) {
+  for (const InputValue& row : value.list(0, kMaxMerges)) {
     const auto [left, right] = read_pair(row);
     const auto number = [&](const std::string& text) {
       const auto id = tokens.find(text);
@@ -218,7 +218,7 @@ std::unique_ptr<const WordModel> read_bpe(const InputValue& value) {
     dropout->refuse("null or 0: nothing is left out at random here");
   BpeOptions options;
   if (const auto unknown = value.find("unk_token"); unknown && !unknown->is_null())
-    options.unknown = unknown->text(kMostMergeText);
+    options.unknown = unknown->text(kMaxMergeText);
   options.fuse_unknown = flag("fuse_unk");
   options.bytes = flag("byte_fallback");
   options.ignore_merges = flag("ignore_merges");
@@ -230,7 +230,7 @@ std::unique_ptr<const WordModel> read_bpe(const InputValue& value) {
 // SentencePiece's Unigram model.
 
 constexpr double kUnknownPenalty = 10;  // below the least probable piece, in nats
-constexpr size_t kMostPieceText = 10'000;
+constexpr size_t kMaxPieceText = 10'000;
 
 class Unigram final : public WordModel {
  public:
@@ -315,9 +315,9 @@ class Unigram final : public WordModel {
 std::unique_ptr<const WordModel> read_unigram(const InputValue& value) {
   TokenTable tokens;
   std::vector<double> scores;
-  for (const InputValue& row : value.at("vocab").list(1, static_cast<size_t>(kMostTokens))) {
+  for (const InputValue& row : value.at("vocab").list(1, static_cast<size_t>(kMaxTokens))) {
     const auto pair = row.list(2, 2);
-    tokens.put(pair[0].text(kMostPieceText), tokens.end());
+    tokens.put(pair[0].text(kMaxPieceText), tokens.end());
     scores.push_back(pair[1].number(-1e9, 1e9));
   }
   std::optional<int32_t> unknown;
@@ -369,9 +369,9 @@ void WordPiece::encode(std::string_view word, std::vector<int32_t>& ids) const {
 std::unique_ptr<const WordModel> read_word_piece(const InputValue& value) {
   TokenTable tokens = TokenTable::read(value.at("vocab"));
   const InputValue unknown = value.at("unk_token");
-  const auto id = tokens.find(unknown.text(kMostWord));
+  const auto id = tokens.find(unknown.text(kMaxWord));
   if (!id) unknown.refuse("a token of the vocabulary");
-  std::string inside = value.at("continuing_subword_prefix").text(kMostWord);
+  std::string inside = value.at("continuing_subword_prefix").text(kMaxWord);
   const auto most = static_cast<size_t>(value.at("max_input_chars_per_word").whole(1, 1000));
   return std::make_unique<WordPiece>(std::move(tokens), *id, std::move(inside), most);
 }

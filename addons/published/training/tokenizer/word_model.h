@@ -18,7 +18,7 @@ namespace normscope::tokenizer {
 // A vocabulary of a published checkpoint: texts and their numbers, in which there may be gaps.
 
 /// How many numbers a vocabulary may have.
-inline constexpr int32_t kMostTokens = 2'000'000;
+inline constexpr int32_t kMaxTokens = 2'000'000;
 
 class TokenTable {
  public:

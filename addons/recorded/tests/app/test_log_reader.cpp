@@ -184,8 +184,8 @@ TEST_CASE("steps that went back many times are counted") {
 TEST_CASE("steps that went back add up to more than a step can be") {
   LogReader reader("a.jsonl");
   for (int i = 0; i < 600; ++i)
-    reader.take(fmt::format("{{\"step\":{},\"loss\":1,\"seconds\":{}}}\n", i % 2 == 0 ? 0 : kMostSteps, i));
-  CHECK(reader.file().runs.at(0).seeds[0].number(kSecondsPerStep) == 1.0 / kMostSteps);
+    reader.take(fmt::format("{{\"step\":{},\"loss\":1,\"seconds\":{}}}\n", i % 2 == 0 ? 0 : kMaxSteps, i));
+  CHECK(reader.file().runs.at(0).seeds[0].number(kSecondsPerStep) == 1.0 / kMaxSteps);
 }
 
 TEST_CASE("a saved run is read anew where another of its size took its place") {
@@ -367,10 +367,10 @@ TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {
 
 TEST_CASE("many runs of one log share one budget, and there are not more than a thousand") {
   LogReader reader("a.jsonl");
-  for (int run = 1; run <= static_cast<int>(kMostRuns) + 5; ++run)
+  for (int run = 1; run <= static_cast<int>(kMaxRuns) + 5; ++run)
     reader.take(fmt::format("{{\"seed\":{},\"step\":1,\"loss\":1}}\n", run));
   const RecordedFile file = reader.file();
-  CHECK(file.runs.size() == kMostRuns);
+  CHECK(file.runs.size() == kMaxRuns);
   CHECK(file.broken == 5);
   CHECK(file.faults.at(0) == "line 1001: begins one run more than 1000");
 }

@@ -260,7 +260,7 @@ TEST_CASE("shares of what is older: none from a line that lacks a number, or say
 
 TEST_CASE("shares of what is older: not of a model beyond all depth") {
   std::string share;
-  for (size_t i = 1; i <= OlderShares::kMostSublayers + 1; ++i)
+  for (size_t i = 1; i <= OlderShares::kMaxSublayers + 1; ++i)
     share += fmt::format("{}\"beta2.{}.{}\":0.5", i == 1 ? "" : ",", i, i);
   const Recording run = read("{\"step\":1,\"loss\":1,\"share\":{" + share + "}}\n");
   CHECK(run.seeds[0].history->find("beta2.1.0") < 0);

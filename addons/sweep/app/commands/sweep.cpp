@@ -62,7 +62,7 @@ Exit sweep_command(const SweepOptions& options) {
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
                  .file = "sweep",
-                 .of = fmt::format("{} cells", plan.columns() * plan.rows()),
+                 .extent = fmt::format("{} cells", plan.columns() * plan.rows()),
                  .runs = plan.runs(),
                  .inputs = files_of(first)};
   work.command = [&](std::string_view between) {

@@ -15,7 +15,7 @@ namespace normscope::sweep {
 using namespace ui;
 namespace {
 
-constexpr size_t kMostGrey = 100;  ///< the most curves of other cells
+constexpr size_t kMaxGrey = 100;  ///< the most curves of other cells
 
 constexpr const char* kNames[] = {"across", "up"};
 
@@ -85,7 +85,7 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     spec.series.push_back(std::move(line));
   };
   for (const Cell& other : grid_->cells)
-    if (spec.series.size() < kMostGrey && !other.runs.empty() && other.runs[0] && &other != &cell &&
+    if (spec.series.size() < kMaxGrey && !other.runs.empty() && other.runs[0] && &other != &cell &&
         other.data == cell.data)
       add(*other.runs[0], false, 1);
   for (size_t i = 0; i < cell.runs.size(); ++i)

@@ -12,8 +12,8 @@ using namespace ui;
 using link::kPlace;
 
 // They bound the work that a link asks of whoever opens it.
-constexpr int64_t kMostLinkedRuns = 2000;
-constexpr size_t kMostParts = 64;  // axes and settings
+constexpr int64_t kMaxLinkedRuns = 2000;
+constexpr size_t kMaxParts = 64;  // axes and settings
 
 struct SweepFields {
   Plan plan;  ///< without its axes
@@ -27,7 +27,7 @@ SweepFields read(const ScreenSettings& settings, bool of_link) {
   read.plan.set = reader.all("set");
   read.axes = reader.all("axis");
   if (!of_link) read.more_seeds = reader.all("more_seeds");
-  read.plan.steps = reader.whole("steps", 0, kMostSteps, 0);
+  read.plan.steps = reader.whole("steps", 0, kMaxSteps, 0);
   read.plan.seeds = reader.whole("seeds", 1, 1000, 1);
   const std::optional<std::string> metric = reader.text("metric");
   reader.done();
@@ -41,8 +41,8 @@ void require_no_file(std::string_view part) {
   if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
 }
 
-constexpr size_t kMostFields = 200;  ///< more runs than this are shown as one bar
-constexpr float kLeastRuns = 240;    ///< the width that the runs keep
+constexpr size_t kMaxFields = 200;  ///< more runs than this are shown as one bar
+constexpr float kMinRuns = 240;     ///< the width that the runs keep
 
 /// Cuts each line of a script into pieces that fit the width. It drops what exceeds the height, because
 /// Copy takes the whole script anyway.
@@ -93,13 +93,13 @@ void check_link(const ScreenSettings& settings) {
   const SweepFields asked = read(settings, true);
   for (const std::vector<std::string>* parts : {&asked.plan.set, &asked.axes})
     for (const std::string& part : *parts) require_no_file(part);
-  if (asked.plan.set.size() + asked.axes.size() > kMostParts)
-    fail(kPlace, "the sweep has more than {} parts: expected fewer", kMostParts);
+  if (asked.plan.set.size() + asked.axes.size() > kMaxParts)
+    fail(kPlace, "the sweep has more than {} parts: expected fewer", kMaxParts);
   if (asked.axes.empty() || asked.axes.size() > 2)
     fail(kPlace, "the sweep has {} axes: expected one or two, as sweep.axis=KEY=VALUES", asked.axes.size());
   const Plan plan = plan_from(asked.plan, asked.axes);
-  if (plan.runs() > kMostLinkedRuns)
-    fail(kPlace, "the sweep has {} runs: expected at most {} in a link", plan.runs(), kMostLinkedRuns);
+  if (plan.runs() > kMaxLinkedRuns)
+    fail(kPlace, "the sweep has {} runs: expected at most {} in a link", plan.runs(), kMaxLinkedRuns);
   runs_of(plan);  // throws where the axes do not fit together
 }
 
@@ -111,7 +111,7 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   const auto runs = static_cast<int64_t>(runs_.size());
   ui.mark("sweep/runs", rect, tr("{done} of {all}", {{"done", known}, {"all", runs}}),
           tr("One field for each run, seed by seed."));
-  if (runs_.size() > kMostFields) {
+  if (runs_.size() > kMaxFields) {
     p.fill(rect, t.trough, 3);
     p.fill({rect.x, rect.y, rect.w * static_cast<float>(known) / static_cast<float>(runs), rect.h}, t.ink2,
            3);
@@ -185,7 +185,7 @@ void SweepScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   const std::vector<words::Label> labels{words::label("{count} core | {count} cores", {{"count", 1}}),
                                          words::label("{count} core | {count} cores", {{"count", all}})};
   const float width = segmented_width(ui, labels);
-  const bool room = rest.w > width + words_w + kLeastRuns;
+  const bool room = rest.w > width + words_w + kMinRuns;
   if (room && all > 1 && clock) {
     int shown = trainer_->cores() > 1 ? 1 : 0;
     if (segmented(
@@ -273,9 +273,9 @@ void SweepScreen::change(Plan next, bool done) {
     return;
   }
   if (!done || plan_ == settled_) return;
-  constexpr size_t kMostUndo = 100;
+  constexpr size_t kMaxUndo = 100;
   if (!settled_.axes.empty()) undo_.push_back(settled_);
-  if (undo_.size() > kMostUndo) undo_.erase(undo_.begin());
+  if (undo_.size() > kMaxUndo) undo_.erase(undo_.begin());
   redo_.clear();
   settled_ = plan_;
 }

@@ -58,7 +58,7 @@ TEST_CASE("digits: an image depends on seed and number alone, and no two are the
   }
   CHECK(different.size() == more.size());
   CHECK(error_of([] { draw_digits(1, 0); }) == "[digits] 0 images: expected 1 to 200000");
-  CHECK(error_of([] { draw_digits(1, kMostDigits + 1); }) == "[digits] 200001 images: expected 1 to 200000");
+  CHECK(error_of([] { draw_digits(1, kMaxDigits + 1); }) == "[digits] 200001 images: expected 1 to 200000");
 }
 
 TEST_CASE("digits: a batch holds pixels and classes, and validation goes through the last twelfth in order") {

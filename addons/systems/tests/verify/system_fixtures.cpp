@@ -7,13 +7,13 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostSide = 1024;  // of an image
+constexpr int32_t kMaxSide = 1024;  // of an image
 
 void read_convolutions(const InputValue& c, ModelConfig& m) {
   ImageConfig& images = m.of<ImageConfig>();
   m.sequence = 1;  // an image is a row of its own
-  images.height = c.at("height").whole(1, kMostSide);
-  images.width = c.at("width").whole(1, kMostSide);
+  images.height = c.at("height").whole(1, kMaxSide);
+  images.width = c.at("width").whole(1, kMaxSide);
   images.channels = c.at("channels").whole(1, 1024);
   images.channels_2 = c.at("channels_2").whole(1, 1024);
   images.window = c.at("window").whole(1, 31);

@@ -13,7 +13,7 @@ using namespace cli;
 namespace {
 
 using nlohmann::json;
-using tape::to_json;
+using tape_screen::to_json;
 
 struct TapeOptions {
   std::string config, preset, text, program = "training";
