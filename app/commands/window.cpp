@@ -187,8 +187,6 @@ void add_open(CLI::App& app, Command& command) {
   sub.add_flag("--inside", *inside,
                "look into saved runs instead of comparing them, as into published models");
   sub.callback([options, files, inside, &command] {
-  sub.add_flag_callback(
-      "--at-rest", [] {}, "nothing trains in this window anyway; recorders of before say it");
     command = [options, files, inside] { return open_files(*options, *files, *inside); };
   });
 }

@@ -109,10 +109,6 @@ FileLook look(const std::string& path) {
   if (S_ISDIR(status.st_mode)) {
     if (fs::exists(fs::path(path) / kSessionFile))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
-    if (fs::exists(fs::path(path) / "session.json"))
-      return unusable(
-          Message("{} is a session of before session.toml: expected one of its saved runs, *.safetensors.",
-                  name_of(path)));
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))

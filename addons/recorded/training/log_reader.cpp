@@ -683,8 +683,7 @@ void RunBuilder::describe(Recording& run) const {
   run.edits = about_.edits;
   run.placement = about_.placement;
   run.data = about_.data;
-  if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);  // older logs
-  if (run.spec && run.maker.empty()) run.maker = "normscope";                      // older logs had no header
+  if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);
   SeedRecord& seed = run.seeds.emplace_back();
   seed.origin.seed = label_.seed;
   seed.history = history_;

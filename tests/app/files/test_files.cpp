@@ -76,8 +76,6 @@ TEST_CASE("a file is what stands in it, whatever it is called") {
   CHECK(test::contains(saved.words, "normscope train --resume"));
   CHECK(look_at(folder.file("")).kind == FileKind::Folder);
   CHECK(look_at(folder.file("absent")).kind == FileKind::Unusable);
-  folder.write("session.json", "{}");
-  CHECK(test::contains(look_at(folder.file("")).words, "a session of before session.toml"));
   folder.write("session.toml", "");
   CHECK(look_at(folder.file("")).kind == FileKind::Session);
   // Not a pipe: opening one would wait for its other end.

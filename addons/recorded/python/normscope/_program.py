@@ -79,7 +79,7 @@ def open_window(*paths: Union[str, "os.PathLike[str]"]) -> "subprocess.Popen[byt
     program = find()
     if not program:
         raise RuntimeError(f"no window: {nowhere()}")
-    command = [program, "open", "--at-rest", "--", *map(os.fspath, paths)] if paths else [program, "--window"]
+    command = [program, "open", "--", *map(os.fspath, paths)] if paths else [program, "--window"]
     with tempfile.TemporaryFile() as said:
         try:
             window = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,

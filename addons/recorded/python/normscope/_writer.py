@@ -156,7 +156,7 @@ def show(path: str) -> None:
         say(f"no window: {nowhere()}; later: normscope open {path}")
         return
     try:
-        subprocess.Popen([program, "open", "--at-rest", "--", path], stdin=subprocess.DEVNULL,
+        subprocess.Popen([program, "open", "--", path], stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, start_new_session=True, env=environment(program))
     except OSError as why:
         say(f"no window: {program}: {why.strerror}")

@@ -127,7 +127,7 @@ class Program(unittest.TestCase):
             window = self.opened(f'echo "$@" > "{said}.part"; mv "{said}.part" "{said}"; exec sleep 60\n',
                                  pathlib.Path("run.jsonl"), "other.jsonl")
             self.assertIsNone(window.poll())
-        self.assertEqual(self.text_of(said), "open --at-rest -- run.jsonl other.jsonl\n")
+        self.assertEqual(self.text_of(said), "open -- run.jsonl other.jsonl\n")
 
     def text_of(self, said: pathlib.Path) -> str:
         for _ in range(600):  # a minute, for a busy machine
@@ -141,7 +141,7 @@ class Program(unittest.TestCase):
         program = self.script("named", f'echo "$@" > "{said}.part"; mv "{said}.part" "{said}"\n')
         with mock.patch.dict(os.environ, {"NORMSCOPE": program}):
             _writer.show("run.jsonl")
-        self.assertEqual(self.text_of(said), "open --at-rest -- run.jsonl\n")
+        self.assertEqual(self.text_of(said), "open -- run.jsonl\n")
 
     def test_open_raises_the_line_that_the_program_says(self) -> None:
         with mock.patch.object(_program, "SECONDS", 60):  # for a busy machine

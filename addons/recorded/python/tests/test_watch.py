@@ -270,7 +270,7 @@ class Own(Case):
             if said.exists():
                 break
             time.sleep(0.1)
-        self.assertEqual(said.read_text().split(), ["open", "--at-rest", "--", self.path])
+        self.assertEqual(said.read_text().split(), ["open", "--", self.path])
 
 
     def test_activation_checkpointing_passes_forward_twice_and_is_recorded_once(self) -> None:
