@@ -181,7 +181,8 @@ void RunLog::result(const RunResult& r) {
   std::string out = fmt::format(
       "{{\"run\":\"{}\",\"seed\":{},\"name\":{},\"state\":{},\"result\":{{\"step\":{},"
       "\"verdict\":{},\"window\":{},\"loss\":",
-      r.label.letter, r.label.seed, text(r.name), text(r.state), r.step, text(r.verdict), r.window);
+      r.label.letter, r.label.seed, text(r.name), text(to_string(r.state)), r.step, text(r.verdict_text()),
+      r.window);
   put_number(out, r.loss);
   out += ",\"unigram\":";
   put_number(out, r.unigram);
@@ -220,17 +221,6 @@ constexpr uint64_t kFirstBatch = 1;
 /// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
-/// Follows the rule of training/measure/verdict.h. An encoder-decoder may leave the level of word frequencies and still
-/// write sentences that have nothing to do with what it read: then its decoder alone has learned the language.
-std::string verdict_text(RunState state, const History& history, double source_use) {
-  normscope::Verdict verdict = verdict_of(history);
-  // A history that was cut may lack an event of long ago; what the run itself says counts.
-  if (state == RunState::Stuck) verdict.kind = normscope::Verdict::Kind::Stuck;
-  if (verdict.kind == normscope::Verdict::Kind::Learns && source_use < kSourceUse)
-    return "ignores the source";
-  return to_string(verdict);
-}
-
 std::string number(double value, const char* format) {
   return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "–";
 }
@@ -245,6 +235,10 @@ std::string level_name(const std::vector<RunResult>& results) {
 
 }  // namespace
 
+std::string RunResult::verdict_text() const {
+  return ignores_source ? "ignores the source" : std::string(to_string(verdict));
+}
+
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use) {
@@ -258,8 +252,12 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.wiring = added && !added->wiring.empty()
                    ? std::string(added->wiring)
                    : normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
-  out.state = to_string(state);
-  out.verdict = verdict_text(state, history, source_use);
+  out.state = state;
+  out.verdict = verdict_of(history);
+  // A history that was cut may lack an event of long ago; what the run itself says counts.
+  if (state == RunState::Stuck) out.verdict.kind = Verdict::Stuck;
+  // An encoder-decoder may leave the level of word frequencies although its decoder alone has learned the language.
+  out.ignores_source = out.verdict == Verdict::Learns && source_use < kSourceUse;
   out.validation = validation;
   out.milliseconds = milliseconds;
   out.loss = out.unigram = std::numeric_limits<double>::quiet_NaN();
@@ -304,7 +302,7 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
       return experiments::Cell(value, number(value, format));
     };
     table.rows.push_back({std::string(1, r.label.letter), r.label.seed, r.name, r.wiring,
-                          r.spec.train.schedule.warmup, r.verdict, r.step, r.window,
+                          r.spec.train.schedule.warmup, r.verdict_text(), r.step, r.window,
                           fmt::format("{}-{}", r.step - r.window + 1, r.step), cell(r.loss, "{:.3f}"),
                           cell(r.unigram, "{:.3f}"), cell(r.loss - r.unigram, "{:+.3f}"),
                           cell(r.validation, "{:.3f}"), cell(r.milliseconds, "{:.1f}")});

@@ -35,11 +35,11 @@ struct RunResult {
   RunSpec spec;
   std::vector<Edit> edits;
   DataIdentity data;
-  std::string name;     ///< "Post-LN, warm-up 200"
-  std::string wiring;   ///< "Post-LN"
-  std::string state;    ///< "stuck"
-  std::string verdict;  ///< "stuck", "learns since step 46", "not finite at step 23", "not decided", "ignores
-                        ///< the source"
+  std::string name;    ///< "Post-LN, warm-up 200"
+  std::string wiring;  ///< "Post-LN"
+  RunState state = RunState::Training;
+  Verdict verdict;
+  bool ignores_source = false;  ///< learns, and writes sentences that have nothing to do with what it read
   int32_t step = 0;
   int32_t window = 0;       ///< how many steps the two means cover, see loss_window()
   double loss = 0;          ///< mean over these steps, nats
@@ -47,6 +47,8 @@ struct RunResult {
   double validation = 0;    ///< NaN when not measured
   double milliseconds = 0;  ///< per step of this run; NaN when not known
   std::vector<Score> scores = {};  ///< of the validation data, where the task has any
+  bool learns() const { return verdict == Verdict::Learns && !ignores_source; }
+  std::string verdict_text() const;  ///< "stuck", "learns since step 46", "ignores the source"
 };
 
 /// Reads the result off a run's history. `validation` is NaN when not measured; `source_use` (evaluate.h)

@@ -90,7 +90,7 @@ TEST_CASE("what learned the language alone and not from its sources does not cou
   history.append(1, 2.1, 1e-3, std::vector<double>{2.1});
   const auto verdict = [&](double source_use) {
     return commands::result_of({'A', 1}, spec, {}, RunState::Learning, history, *task, 2.1, 0, source_use)
-        .verdict;
+        .verdict_text();
   };
   CHECK(verdict(0) == "not decided");
   history.add_event({1, RunEvent::Kind::LeftPlateau, ""});

@@ -299,8 +299,8 @@ std::vector<std::string> agreement_lines(const CompareStudy& study) {
       if (r.label.letter != run.letter) continue;
       any = &r;
       ++count;
-      stuck += r.verdict == "stuck";
-      learns += r.verdict.starts_with("learns");
+      stuck += r.verdict == Verdict::Stuck;
+      learns += r.learns();
       most = std::max(most, r.loss - r.unigram);
       least = std::min(least, r.loss - r.unigram);
     }
