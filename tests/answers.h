@@ -1,6 +1,6 @@
 // What the program answers, in a file that somebody has read: an accepted text that a test compares with that of today,
-// tests/screens/NAME.txt, tests/stories/*.txt and tests/answers/NAME.txt, or the same of an add-on. `make accept` writes the
-// files anew, and their difference is reviewed like the code's.
+// tests/screens/NAME.txt, tests/stories/*.txt and tests/answers/NAME.txt, or the same of an add-on. `make accept`
+// writes the files anew, and their difference is reviewed like the code's.
 #pragma once
 
 #include <fmt/ranges.h>

@@ -74,8 +74,8 @@ Exit run_study(const StudyOptions& options, StudyWork work);
 // progress.
 
 /// The folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
-/// which is the only one with a size limit. If that cache cannot be used, it warns and names no folder. With `reads_only` it
-/// makes no folder.
+/// which is the only one with a size limit. If that cache cannot be used, it warns and names no folder. With
+/// `reads_only` it makes no folder.
 experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
 /// The whole without --shard. Throws CommandError(usage).

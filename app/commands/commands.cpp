@@ -112,8 +112,8 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// The exit code, which a success loses where its output was lost: with a full disk behind standard output it becomes 5,
-/// and where the reader of a pipe has gone, it becomes Interrupted, without a message.
+/// The exit code, which a success loses where its output was lost: with a full disk behind standard output it becomes
+/// 5, and where the reader of a pipe has gone, it becomes Interrupted, without a message.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
   if (lost.empty() || code == Exit::Interrupted) return static_cast<int>(code);

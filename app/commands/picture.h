@@ -47,8 +47,8 @@ void draw_pictures(Lab& lab, const PictureOptions& options, const std::string& p
 
 inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
 
-/// A session without a window, whose frames become pictures: no saved state, no animation, no clock. There can be one at
-/// a time, because ImGui has one context.
+/// A session without a window, whose frames become pictures: no saved state, no animation, no clock. There can be one
+/// at a time, because ImGui has one context.
 struct OffscreenSession {
   OffscreenSession(Lab& lab, const PictureOptions& options)
       : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),

@@ -83,8 +83,8 @@ class RunLog {
   /// lines stay, if they belong to such a log. `data` is the runs' data, for the header. Throws Error with the path.
   RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
 
-  /// Writes the steps of a run in another form too. Throws Error with the path. With `go_on` a file that is there stays, up
-  /// to this step.
+  /// Writes the steps of a run in another form too. Throws Error with the path. With `go_on` a file that is there
+  /// stays, up to this step.
   void also(const LogForm& form, char letter, const std::string& path, bool go_on, int32_t steps);
 
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,

@@ -32,8 +32,8 @@ namespace normscope::course {
 using Words = words::Language;
 
 /// A task for the learner's own run: from settings that are stuck to a loss below a line, by changing what is offered.
-/// Some ways there are measured with the lesson, as runs whose checks say that they end below the line; no learner's run
-/// waits for them.
+/// Some ways there are measured with the lesson, as runs whose checks say that they end below the line; no learner's
+/// run waits for them.
 struct Challenge {
   /// A field of the run and the values that it may be set to. Ways count as different where they differ in
   /// the first choice.
@@ -148,7 +148,8 @@ std::vector<std::string> possible_faults(const Prediction& prediction);
 std::string thought_behind(const Lesson& lesson, const std::vector<std::string>& faults);
 
 /// How seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
-/// the median where a value may end at a bound of its measurement (may_be_censored in check.h); by a count for yes or no.
+/// the median where a value may end at a bound of its measurement (may_be_censored in check.h); by a count for yes or
+/// no.
 enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
 

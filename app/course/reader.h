@@ -47,9 +47,9 @@ struct Course {
   std::optional<Prose> why;                     ///< the last page, so-why.md, if the folder has one
   const Lesson* find(std::string_view id_or_number) const;
 };
-/// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in `broken`. The
-/// language is course_language(), or `language` ("de"; empty: English). A lesson without that language, or with faulty texts
-/// in it (an entry in `broken`), stays English; so does a folder in which no lesson has it.
+/// Reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in `broken`.
+/// The language is course_language(), or `language` ("de"; empty: English). A lesson without that language, or with
+/// faulty texts in it (an entry in `broken`), stays English; so does a folder in which no lesson has it.
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
 
@@ -58,9 +58,9 @@ inline constexpr int32_t kClaimWords = 25, kStepWords = 130;  ///< at most
 /// Checks the references between a lesson's tables, and the lengths of its texts. Throws Error.
 void check_references(const Lesson& lesson, const Table& root);
 
-// The last page of a course is so-why.md beside the lessons (in another language LANGUAGE/so-why.md): it puts together what
-// the lessons have measured. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range of five seeds
-// that the lesson ID keeps of one of its measures.
+// The last page of a course is so-why.md beside the lessons (in another language LANGUAGE/so-why.md): it puts together
+// what the lessons have measured. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range of
+// five seeds that the lesson ID keeps of one of its measures.
 
 /// Finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);

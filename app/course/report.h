@@ -41,7 +41,8 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run);
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
                      plot::ExportSize size);
 
-// A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no user moves it.
+// A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no user moves
+// it.
 
 /// Whether a figure is drawn by a painter of this room, and not as a plot or a table.
 bool is_picture(const Figure& figure);

@@ -42,8 +42,8 @@ class TableChecker {
 /// Sets each measure's bounds, at which shown() writes "at least" or "at most", and whether it is a loss.
 void set_bounds(Lesson& lesson);
 /// Requires that every curve and measure named by a measure or check is in the lesson. A measure that
-/// may end at a bound of its measurement (may_be_censored in check.h) must be counted or have a median, because a mean of
-/// such values is unknown. Throws Error.
+/// may end at a bound of its measurement (may_be_censored in check.h) must be counted or have a median, because a mean
+/// of such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
 // ---- how measured.json and a learner's own measurements are stored (training/io/codec.h)
@@ -69,8 +69,8 @@ struct ShareRows {
   }
 };
 
-// The exercise tables: [[say]], sentences to complete; [[thought]], replies to wrong predictions; [challenge], a task for
-// the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
+// The exercise tables: [[say]], sentences to complete; [[thought]], replies to wrong predictions; [challenge], a task
+// for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
 
 /// Reads none or three.
 std::vector<Say> read_says(Table& root);
@@ -78,8 +78,9 @@ std::vector<Say> read_says(Table& root);
 std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
 Challenge read_challenge(Table t);
 
-/// Requires that the challenge's start is above its line, and each measured solution (a way) below it and reachable by the
-/// choices that it offers; that no text waits for a way, and that no figure before the explanation shows one. Throws Error.
+/// Requires that the challenge's start is above its line, and each measured solution (a way) below it and reachable by
+/// the choices that it offers; that no text waits for a way, and that no figure before the explanation shows one.
+/// Throws Error.
 void check_challenge(const Lesson& lesson, const Table& root);
 
 /// Whether the curve belongs to a way: it is measured with the lesson, and not when a learner does the lesson.

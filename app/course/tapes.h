@@ -35,8 +35,8 @@ std::string definition_of(const LessonTape& tape);
 /// Throws Error.
 void check_tapes(const Lesson& lesson, const Table& root);
 
-// ---- what a tape comes to, measured by replaying it: curves of of = "tape" (course/curves.h), and the table in which the
-// player and the report show its instructions
+// ---- what a tape comes to, measured by replaying it: curves of of = "tape" (course/curves.h), and the table in which
+// the player and the report show its instructions
 
 /// A tape with the learner's changes: its id -> field -> value. Throws Error for an id that is not a tape of
 /// the lesson.

@@ -402,7 +402,8 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   if (!ui.popup_open("diagram/kind")) state.menu.reset();
 }
 
-// ---- the list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one line.
+// ---- the list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one
+// line.
 
 namespace {
 
@@ -510,8 +511,8 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
   return choice;
 }
 
-// ---- a layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer tells
-// the loss with and without it. Nothing of the run changes.
+// ---- a layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer
+// tells the loss with and without it. Nothing of the run changes.
 
 namespace {
 

@@ -67,8 +67,8 @@ Side side_of(int32_t learn, int32_t known);
 std::vector<Segment> border_of(size_t columns, size_t rows,
                                const std::function<Side(size_t column, size_t row)>& side);
 
-/// (level - loss) / (level - the best cell's loss): 1 for the best cell, `level` being letter frequencies. NaN where one of
-/// them is not finite.
+/// (level - loss) / (level - the best cell's loss): 1 for the best cell, `level` being letter frequencies. NaN where
+/// one of them is not finite.
 double share_learned(double loss, double level, double best);
 
 }  // namespace normscope::grid

@@ -129,8 +129,8 @@ void LabScreen::draw_panel(Frame& f, const Panel& panel, const Rect& rect) {
 void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view,
                          const plot::PlotHit& hit) {
   if (hit.hovered) hover_step_ = hit.x;
-  // The cursor follows the mouse from the press until the button is up, beyond the ends too. A zoomed plot pans instead,
-  // except for a press on the cursor itself.
+  // The cursor follows the mouse from the press until the button is up, beyond the ends too. A zoomed plot pans
+  // instead, except for a press on the cursor itself.
   if (hit.pressed && (!view.zoomed() || hit.on_cursor)) cells_.scrubbing = name;
   const bool held = cells_.scrubbing == name;
   if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
@@ -454,8 +454,8 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const float stack_w = both ? kStackWidth + 8 : 0.f, weights_w = chooses ? kWeightsWidth + 8 : 0.f;
   const float room =
       rect.w - 2 * space::pad - p.text_width({Face::Bold, type::title}, head.title) - 8 - stack_w - weights_w;
-  // A button asks for the whole batch. Beside the list of weights it has no more room than its words take, and where that
-  // is not left either, the palette has it.
+  // A button asks for the whole batch. Beside the list of weights it has no more room than its words take, and where
+  // that is not left either, the palette has it.
   const float batch_w =
       chooses ? p.text_width({Face::Sans, type::tick}, tr("whole batch")) + 20 : kBatchWidth;
   const bool asks = !whole && (!chooses || batch_w + 8 <= room);

@@ -452,8 +452,8 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
   return requests;
 }
 
-// Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; and for
-// those beside the setting that was changed last; once for each.
+// Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; and
+// for those beside the setting that was changed last; once for each.
 void LabScreen::suppose(const Frame& f) {
   session::Suppose asked;
   std::vector<session::EditField> edits;
@@ -479,9 +479,9 @@ void LabScreen::suppose(const Frame& f) {
   f.commands.emplace_back(std::move(asked));
 }
 
-// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the mouse. Between
-// two slots, and until the next one's run is trained, the one before it stays, pale. No answer to an earlier question is
-// left. Nothing where the Lab's own view says all this.
+// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the mouse.
+// Between two slots, and until the next one's run is trained, the one before it stays, pale. No answer to an earlier
+// question is left. Nothing where the Lab's own view says all this.
 std::optional<LabView> LabScreen::with_held(const LabView& view) {
   if (!diagram_.dragging && !diagram_.pending) held_.reset();
   const bool one = view.supposed.size() == 1;

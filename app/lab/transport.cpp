@@ -41,9 +41,9 @@ struct TimelineLabel {
   const char* term = "";
 };
 
-// Places the names of the timeline's events, in rows: over the marker, or pushed to either side, clear of the playhead's
-// flag, of the bookmarks and of each other. Without room there, a label stands in the next row; where all are full, the
-// run's letter stands for it, and where even that has no room nothing does.
+// Places the names of the timeline's events, in rows: over the marker, or pushed to either side, clear of the
+// playhead's flag, of the bookmarks and of each other. Without room there, a label stands in the next row; where all
+// are full, the run's letter stands for it, and where even that has no room nothing does.
 struct Placing {
   Rect bar;
   float playhead, flag_left, flag_right;  // the ends of its flag with the button beside it, in the lower row

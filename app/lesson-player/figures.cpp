@@ -22,8 +22,8 @@ using namespace course;
 
 namespace {
 
-// Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200". While a run is measured its numbers change
-// their length, so the room is the same for all; a finished figure takes what its labels need, in whole steps.
+// Behind the lines: letter, value and name, as "B 0.14 Post-LN, warm-up 200". While a run is measured its numbers
+// change their length, so the room is the same for all; a finished figure takes what its labels need, in whole steps.
 constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kLabelStep = 24, kRunRow = 30;
 
 /// How much the labels of a finished figure need.

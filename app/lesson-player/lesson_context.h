@@ -159,8 +159,8 @@ class Page {
   /// The help of the button that goes on without an answer; empty: there is no such button.
   virtual std::string skip_help(const LessonContext&) const { return ""; }
   virtual void skip(LessonContext&) {}
-  /// Whether the page's own button has something to do: it is yellow then. Otherwise the button that leads on is yellow,
-  /// so that a screen has one yellow button.
+  /// Whether the page's own button has something to do: it is yellow then. Otherwise the button that leads on is
+  /// yellow, so that a screen has one yellow button.
   virtual bool work_left(LessonContext&) const { return false; }
   /// Called once when a measurement of the lesson has ended, whichever page is shown.
   virtual void measured(LessonContext&) {}
@@ -254,8 +254,8 @@ class HandsWithin {
 class TextColumn {
  public:
   enum class Of : uint8_t { Prose, Controls };  ///< controls out of sight do not answer the mouse
-  /// Takes its room from the left of `room`. Where the text is longer than its panel, it alone moves, and the task stays
-  /// in sight below it.
+  /// Takes its room from the left of `room`. Where the text is longer than its panel, it alone moves, and the task
+  /// stays in sight below it.
   TextColumn(ui::Ui& ui, ui::Rect& room, LessonContext& context, Of of, std::string task = "");
 
   enum class Head : uint8_t {

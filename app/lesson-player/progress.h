@@ -78,8 +78,8 @@ class Progress {
   CourseProgress lessons_;
 };
 
-// The verdict is a prediction beside what was measured, in words. Only the numbers are certain: the words are said anew for
-// who goes on in another language, or gathers the predictions of a class.
+// The verdict is a prediction beside what was measured, in words. Only the numbers are certain: the words are said anew
+// for who goes on in another language, or gathers the predictions of a class.
 
 /// Whether a score, in English or in the language of `words`, means that the prediction was right.
 bool is_right(const std::string& score, const course::Words& words = words::language("en"));

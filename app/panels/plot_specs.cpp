@@ -478,8 +478,8 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
   return plots;
 }
 
-// ---- These are the maps of variances over time: a row for each sub-layer, a column for some steps, and beside them what
-// theory says of the start.
+// ---- These are the maps of variances over time: a row for each sub-layer, a column for some steps, and beside them
+// what theory says of the start.
 
 namespace {
 

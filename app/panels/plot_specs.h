@@ -45,8 +45,8 @@ plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Me
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
 // Makes maps of the empty plots over time of a metric of several sub-layers: the colour is the number, on a
-// scale that all runs share, and beside it stands theory's prediction of the start, where a theory holds. The first plot
-// carries the sentence.
+// scale that all runs share, and beside it stands theory's prediction of the start, where a theory holds. The first
+// plot carries the sentence.
 void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
 // The text of a map's cell at a place on its axes; empty where the cell holds nothing.
 std::string cell_words(const plot::PlotSpec&, double x, double y);

@@ -143,7 +143,8 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + view::letter_of(view.runs[i]);
-    // A name stands at the line that was drawn, which is the line of the beginning where the change came after the rise.
+    // A name stands at the line that was drawn, which is the line of the beginning where the change came after the
+    // rise.
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
     const double peak = drawn.peak;

@@ -390,8 +390,8 @@ Drawing layout_plot(const PlotSpec& plot, const View& view, const ui::Rect& rect
   return out;
 }
 
-// ---- Texts that have to find a place in a plot. No text is ever written over another: labels are pushed apart, notes try
-// other places, and a text without a place is left out.
+// ---- Texts that have to find a place in a plot. No text is ever written over another: labels are pushed apart, notes
+// try other places, and a text without a place is left out.
 
 namespace {
 

@@ -1,7 +1,7 @@
 // A plot as a value: its content (axes, series by reference, bands, heat map, river,
-// reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
-// (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
-// ranges (zoom, pan) live in the app's state.
+// reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files),
+// plot_text (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes.
+// View ranges (zoom, pan) live in the app's state.
 #pragma once
 
 #include <cmath>
@@ -149,8 +149,8 @@ struct RiverBand {
 
 // A stream that fills the plot area from left to right. Its bands are the shares of the columns, the oldest
 // on top: column 0 holds band 0 alone, and band j enters from below at column j. `shares` has a row for every column,
-// as wide as there are bands, and each row adds up to one. A river that grows has the size of each column too, as a part
-// of the largest: it fills only so much of the plot area there, from above.
+// as wide as there are bands, and each row adds up to one. A river that grows has the size of each column too, as a
+// part of the largest: it fills only so much of the plot area there, from above.
 struct River {
   std::vector<RiverBand> bands{};
   Column shares{}, sizes{};

@@ -636,8 +636,8 @@ std::string field_label(const Field& field) {
   return own ? *own : words::spoken(field.label);
 }
 
-// ---- settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
-// box to type into. A text that cannot be a value is not posted, and the line below the box says why.
+// ---- settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and
+// opens a box to type into. A text that cannot be a value is not posted, and the line below the box says why.
 
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only) {
   for (size_t i = 0; i < view.runs.size(); ++i) {

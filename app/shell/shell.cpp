@@ -114,8 +114,8 @@ void switch_motion(AppState& state, Ui&) {
   state.notice = tr(reduced ? "reduced motion is on" : "reduced motion is off");
 }
 
-// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever carries it
-// out both ask here, so that nothing is offered that is refused.
+// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever
+// carries it out both ask here, so that nothing is offered that is refused.
 
 std::string no_runs(const AppState& state) {
   return state.session.view->runs.empty() ? tr("there are no runs") : "";

@@ -45,7 +45,8 @@ struct Control {
 };
 
 /// Holds the named controls: in each frame every widget records its stable name, rectangle, value and help.
-/// Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the screen.
+/// Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the
+/// screen.
 class Registry {
  public:
   void clear();

@@ -157,8 +157,8 @@ std::string behind_title(const Painter&, float room, std::string_view question, 
 bool text_whole(Ui&, const Rect&, Colour, const std::string&, Align = Align::Left);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
-/// Draws the colours of a scale in pieces along its longer side, from a share of 0 at the left or the bottom to 1: each in
-/// the colour of its middle, or `to_ends` the outer ones in those of the ends.
+/// Draws the colours of a scale in pieces along its longer side, from a share of 0 at the left or the bottom to 1: each
+/// in the colour of its middle, or `to_ends` the outer ones in those of the ends.
 void colour_scale(Painter&, const Rect&, int pieces, bool to_ends,
                   const std::function<Colour(float share)>& colour);
 

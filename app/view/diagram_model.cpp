@@ -185,8 +185,8 @@ std::string slot_name(SlotId at) {
 }
 
 bool same_layer(const Stack& stack, int a, int b) {
-  // The factors of LayerNorm Scaling and of SiameseNorm's branches belong to the place: they do not make a layer another
-  // kind of layer.
+  // The factors of LayerNorm Scaling and of SiameseNorm's branches belong to the place: they do not make a layer
+  // another kind of layer.
   const bool beside_read = stream_layout(stack.wiring).beside_read;
   const auto same = [&](Sub sub) {
     Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);

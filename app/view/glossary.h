@@ -1,6 +1,6 @@
 // The glossary explains each term in two plain sentences, with its source. A panel title that stands for a term is
-// underlined; hover shows the entry, a click keeps it open, F1 opens the entry of the control in focus or under the mouse.
-// The open entry leads to the lesson that shows the term. Control: app/glossary/lesson.
+// underlined; hover shows the entry, a click keeps it open, F1 opens the entry of the control in focus or under the
+// mouse. The open entry leads to the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
 #include <span>
@@ -41,8 +41,8 @@ std::string source_text(const Term& term, const words::Language& words = words::
 /// The term that a panel title or a control's name stands for; nullptr when there is none.
 const Term* term_at(std::string_view place, const words::Language& words = words::of_window());
 
-/// Underlines titles that have an entry, and draws the open one, whose id is `open`; called after the screens. It returns the
-/// number of the lesson that was asked for there, else kNoLesson.
+/// Underlines titles that have an entry, and draws the open one, whose id is `open`; called after the screens. It
+/// returns the number of the lesson that was asked for there, else kNoLesson.
 int draw_glossary(ui::Ui&, std::string& open, const words::Language& words = words::of_window());
 
 }  // namespace normscope::view

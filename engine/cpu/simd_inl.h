@@ -10,8 +10,9 @@
 
 // Where a kernel file meets the registry: the plan functions of the chosen instruction set are picked when a Program is
 // lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
-// NORMSCOPE_KERNELS(name), behind HWY_AFTER_NAMESPACE, defines name##_kernels() from `Stages name##_forward(const Call&)` and
-// `name##_backward` of each instruction set's namespace; NORMSCOPE_FORWARD_KERNELS(name) is for an op without a backward.
+// NORMSCOPE_KERNELS(name), behind HWY_AFTER_NAMESPACE, defines name##_kernels() from `Stages name##_forward(const
+// Call&)` and `name##_backward` of each instruction set's namespace; NORMSCOPE_FORWARD_KERNELS(name) is for an op
+// without a backward.
 #undef NORMSCOPE_PLAN
 #undef NORMSCOPE_KERNELS
 #undef NORMSCOPE_FORWARD_KERNELS
@@ -56,9 +57,9 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return div_up(a, b) * b; }
 constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Masked memory access reads and writes exactly n floats on AVX. Elsewhere it is emulated through a whole vector, so the
-// vectors there, of four floats, go lane by lane; of a loop the compiler would make a call of memcpy, before which all
-// vectors of the loop around it go to the stack.
+// Masked memory access reads and writes exactly n floats on AVX. Elsewhere it is emulated through a whole vector, so
+// the vectors there, of four floats, go lane by lane; of a loop the compiler would make a call of memcpy, before which
+// all vectors of the loop around it go to the stack.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 /// Reads the first n floats at p, then zeros; 0 <= n <= kLanes.
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {

@@ -14,8 +14,8 @@
 namespace normscope {
 
 // The architectures: three arrangements of a transformer's stacks, and the networks that add-ons bring as rows
-// ARCHITECTURE(Enumerator, name) of architectures.def. What the engine asks of such a network is name_architecture, what
-// runs ask is name_runs (training/spec/spec_fields.h), and the app name_chain (app/view/diagram_model.h).
+// ARCHITECTURE(Enumerator, name) of architectures.def. What the engine asks of such a network is name_architecture,
+// what runs ask is name_runs (training/spec/spec_fields.h), and the app name_chain (app/view/diagram_model.h).
 
 class Tape;
 struct ModelConfig;
@@ -96,8 +96,8 @@ InitGains init_gains(InitRule rule, const StackContext& context);
 ///   Mup            1             1                     1 / width      1 / width
 ///   DepthMup       depth^(-1/2)  depth^(-1/2)          1 / width      1 / width depth^(-1/2)
 ///   CompleteP      1 / depth     1                     1 / width      1 / width / depth
-/// the weight decay of the layers' matrices is multiplied by width, and what is read off the last state is divided by it
-/// (Yang et al. 2021, arXiv 2203.03466; with depth Yang et al. 2023, arXiv 2310.02244; Dey et al. 2025, arXiv
+/// the weight decay of the layers' matrices is multiplied by width, and what is read off the last state is divided by
+/// it (Yang et al. 2021, arXiv 2203.03466; with depth Yang et al. 2023, arXiv 2310.02244; Dey et al. 2025, arXiv
 /// 2505.01618, table 1, read in programs that cite it). Heads keep their width: 1 / sqrt(head width) stays.
 enum class Transfer : uint8_t { None, Mup, DepthMup, CompleteP };
 inline constexpr std::string_view kTransfers[] = {"none", "mup", "depth-mup", "completep"};
@@ -112,8 +112,8 @@ struct Growth {
 };
 Growth growth_of(Transfer transfer, double width, double depth);
 
-/// How a model knows the places of symbols: by what is added to them, or in its attention, as add-ons know it, each by a
-/// row POSITIONS(Enumerator, .name = "in files", ...) of positions.def.
+/// How a model knows the places of symbols: by what is added to them, or in its attention, as add-ons know it, each by
+/// a row POSITIONS(Enumerator, .name = "in files", ...) of positions.def.
 enum class Positions : uint8_t {
   Learned,
   Sinusoidal,
@@ -167,8 +167,8 @@ struct ModelConfig {
   /// gradient goes there. Only with positions that reach there; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is not a transformer
-  /// tells so many classes apart.
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is not a
+  /// transformer tells so many classes apart.
   int32_t classes = 0;
   AttentionConfig attention;
   Pooling pooling = Pooling::First;  ///< with classes only
@@ -177,8 +177,8 @@ struct ModelConfig {
   Biases biases = Biases::All;
   Positions positions = Positions::Learned;
   float embedding_scale = 0;  ///< of the token rows; 0: sqrt(d_model)
-  /// E: width of the token table, whose rows are multiplied by a matrix (E,D), and states by one (D,E) before the output
-  /// (OPT-350m); 0: d_model, and no matrices.
+  /// E: width of the token table, whose rows are multiplied by a matrix (E,D), and states by one (D,E) before the
+  /// output (OPT-350m); 0: d_model, and no matrices.
   int32_t embedding_width = 0;
   /// Rows of a table that says which part of its row a symbol belongs to, by an input "types" (B,T) (BERT); 0: none.
   int32_t token_types = 0;

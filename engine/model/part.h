@@ -1,6 +1,6 @@
-// Parts of a transformer that add-ons bring as rows PART(name) of parts.def: queries and keys that turn with their place,
-// scores of another kind, matrices of unit vectors, numbers that are looked at. A row says whether a model has the part,
-// and how it is recorded; what a residual stream has of its own is a form of it (residual.h).
+// Parts of a transformer that add-ons bring as rows PART(name) of parts.def: queries and keys that turn with their
+// place, scores of another kind, matrices of unit vectors, numbers that are looked at. A row says whether a model has
+// the part, and how it is recorded; what a residual stream has of its own is a form of it (residual.h).
 #pragma once
 
 #include <initializer_list>

@@ -108,8 +108,8 @@ ValueId stack(Recorder& r, const Stack& s, ValueId tokens, int64_t T) {
   return end_of_stack(r, s, x);
 }
 
-/// Whether an encoder's embedding is narrow as a whole, with its positions, types and norm (ALBERT); a decoder's is in the
-/// rows of its symbols alone (OPT-350m).
+/// Whether an encoder's embedding is narrow as a whole, with its positions, types and norm (ALBERT); a decoder's is in
+/// the rows of its symbols alone (OPT-350m).
 bool is_narrow(const ModelConfig& c) {
   return c.embedding_width > 0 && c.architecture == Architecture::Encoder;
 }
@@ -131,7 +131,8 @@ ValueId embedded(Recorder& r, const Stack& s, ValueId tokens, int64_t T) {
   const double root = std::sqrt(static_cast<double>(D));
   const std::string name = (c.shared_embedding ? "" : s.prefix) + "emb";
   const double size = init_gains(c.init, context_of(c, is_decoder(c, s))).embedding;
-  // A matrix that is stored 1 / c as large, and multiplied by c, takes steps 1 / c as large, from gradients c times as large.
+  // A matrix that is stored 1 / c as large, and multiplied by c, takes steps 1 / c as large, from gradients c times as
+  // large.
   const double growth = r.table_growth();
   Init init{Init::Kind::Normal, size / root * std::sqrt(r.growth.width) / growth};
   r.start(name + ".tokens", s.wiring.layers.back().feed_forward, Init::Unit::Rows, init);

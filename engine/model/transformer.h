@@ -37,8 +37,8 @@ struct SublayerValues {
   ValueId factor = kNone;   ///< of the sum, or of the skip before a norm on the stream (ResidualRow::factor)
   ValueId second = kNone;   ///< ResiDual: the second stream after it
   ValueId probabilities = kNone;  ///< attention only
-  /// Of several streams: all of them behind it (B,T,n,D), and the weights that its branch is written with, that they are
-  /// carried on with and that the next sub-layer reads them with: (n,m) for all positions or for each.
+  /// Of several streams: all of them behind it (B,T,n,D), and the weights that its branch is written with, that they
+  /// are carried on with and that the next sub-layer reads them with: (n,m) for all positions or for each.
   ValueId streams = kNone, write = kNone, carry = kNone, read = kNone;
 };
 

@@ -78,9 +78,9 @@ ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId 
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
 ///   Derf            gain * erf(alpha x + shift) + bias
-/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to ask what the division does.
-/// DyT (Zhu et al. 2025, arXiv 2503.10622) knows no statistics and learns one alpha; Derf (Chen et al. 2025, arXiv
-/// 2512.10938) learns one shift beside it.
+/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to ask what the division
+/// does. DyT (Zhu et al. 2025, arXiv 2503.10622) knows no statistics and learns one alpha; Derf (Chen et al. 2025,
+/// arXiv 2512.10938) learns one shift beside it.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
 #include "engine/ops/layer_norm/norm_kinds.def"
@@ -92,8 +92,8 @@ inline constexpr NormKind kNormKinds[] = {
 #undef NORM_KIND
 };
 
-/// The parameters of a kind, and the parts that its backward pass differentiates: a row of norm_kinds.def, which recorder,
-/// kernels, references and files read alike.
+/// The parameters of a kind, and the parts that its backward pass differentiates: a row of norm_kinds.def, which
+/// recorder, kernels, references and files read alike.
 struct NormTraits {
   const char* name = "";        ///< "layer norm, simple": in errors and tables
   const char* short_name = "";  ///< "simple": on the command line and in files
@@ -121,8 +121,8 @@ constexpr bool has_shift(NormKind k) { return traits_of(k).has_shift; }
 constexpr bool is_centred(NormKind k) { return traits_of(k).is_centred; }
 constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of(k).mean_has_gradient; }
 constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
-/// Whether the backward pass is not the derivative: it holds something constant that the forward pass computes from x, or
-/// does not divide.
+/// Whether the backward pass is not the derivative: it holds something constant that the forward pass computes from x,
+/// or does not divide.
 constexpr bool holds_constant(NormKind k) {
   const NormTraits& traits = traits_of(k);
   return traits.has_factor || !traits.gradient_divided ||
@@ -157,8 +157,8 @@ struct NormExtras {
 ///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole;
 ///                                // Derf: the same of its erf
 /// The variance takes a second pass over the row. With heads > 1 a row is cut into as many equal parts, each a row of
-/// its own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With extras.gain_offset 1
-/// the gain of NormKind is 1 + the input `gain`.
+/// its own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers. With
+/// extras.gain_offset 1 the gain of NormKind is 1 + the input `gain`.
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads = 1, const NormExtras& extras = {});
 
@@ -193,7 +193,8 @@ struct SoftCapSpec {
   friend bool operator==(const SoftCapSpec&, const SoftCapSpec&) = default;
 };
 
-/// Bends x smoothly into (-cap, cap), as Gemma 2 does with logits. Throws Error unless the cap is above zero and finite.
+/// Bends x smoothly into (-cap, cap), as Gemma 2 does with logits. Throws Error unless the cap is above zero and
+/// finite.
 ValueId soft_cap(Tape&, const std::string& name, ValueId x, float cap);
 
 /// The gate of a feed-forward network: act(x W_g) times x W_1, say. Throws Error for two shapes. One value may stand on

@@ -59,8 +59,8 @@ inline constexpr int64_t kMaxNumbers = (int64_t{1} << 31) - 1, kMaxHeads = 65535
 inline const Shape& input_shape(std::span<const ValueInfo> values, const Node& node, size_t k) {
   return values[static_cast<size_t>(node.in[k])].shape;
 }
-/// The products of a forward instruction that multiplies each number of its output's rows by `inner` others; backward as
-/// many for the input and for the weight, where they have gradients.
+/// The products of a forward instruction that multiplies each number of its output's rows by `inner` others; backward
+/// as many for the input and for the weight, where they have gradients.
 double product_flop(const ProgramData&, const Instruction&, int64_t inner);
 /// The answer of OpRules::too_large for so many heads of so many sequences.
 Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);

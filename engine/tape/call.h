@@ -27,8 +27,8 @@ struct Tensor {
 struct ParameterCall {
   float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
   int64_t size = 0;
-  /// Shape of a matrix between hidden states, and where it begins when all such matrices lie one after another, each at a
-  /// multiple of 64 bytes. 0 rows: no such matrix.
+  /// Shape of a matrix between hidden states, and where it begins when all such matrices lie one after another, each at
+  /// a multiple of 64 bytes. 0 rows: no such matrix.
   int64_t rows = 0, cols = 0, at = 0;
   StepScale steps = {};
   constexpr bool is_matrix() const { return rows > 0; }

@@ -21,8 +21,8 @@ struct SealOptions {
   /// gradients stay readable. Without effect unless Backend::in_order().
   bool reuse_bytes = false;
   std::span<const ValueId> kept_gradients{};  ///< values whose gradients keep their places all the same
-  /// False, where nothing is updated: with reuse_bytes the parameters' gradients too give their places to later ones, and
-  /// a probe has to measure them (Tape::probe). The stats of their norms are not filled in then.
+  /// False, where nothing is updated: with reuse_bytes the parameters' gradients too give their places to later ones,
+  /// and a probe has to measure them (Tape::probe). The stats of their norms are not filled in then.
   bool keep_parameter_gradients = true;
   /// Attention's probabilities stay readable. False: they are not stored where no backward pass reads them, or where
   /// that computes them again (Backend::recomputes_probabilities).
@@ -67,7 +67,8 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
                        bool keep_probabilities = true);
 
 /// Moves the gradients so that places which no later instruction reads are used again.
-/// Gradients of the loss and of `kept` values keep places of their own, and unless said otherwise gradients of parameters.
+/// Gradients of the loss and of `kept` values keep places of their own, and unless said otherwise gradients of
+/// parameters.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {}, bool keep_parameters = true);
 /// Does the same for the values of a program without backward.

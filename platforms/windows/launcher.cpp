@@ -1,5 +1,5 @@
-// normscope.exe of the folder for Windows: what a double click opens and a file is dropped on. It starts the program, which
-// is normscope.com beside it, without a console window, and shows in a box why that ended badly. In a terminal
+// normscope.exe of the folder for Windows: what a double click opens and a file is dropped on. It starts the program,
+// which is normscope.com beside it, without a console window, and shows in a box why that ended badly. In a terminal
 // `normscope` finds normscope.com first, as in every .com before .exe, so that output comes there and the shell waits.
 // Files become `open FILE...`; everything else is handed on as it is.
 #include <windows.h>

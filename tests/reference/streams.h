@@ -1,6 +1,7 @@
 // The streams of the double reference model, straight from the papers: hyper-connections (Zhu et al. 2024, equations 1
-// and 10 to 13), their manifold (Xie et al. 2025, equations 7 to 9), attention over depth (Chen et al. 2026) and weighted
-// sums over depth (after Pagliardini et al. 2024). One position at a time; they know nothing of the engine's `Streams`.
+// and 10 to 13), their manifold (Xie et al. 2025, equations 7 to 9), attention over depth (Chen et al. 2026) and
+// weighted sums over depth (after Pagliardini et al. 2024). One position at a time; they know nothing of the engine's
+// `Streams`.
 #pragma once
 
 #include <functional>

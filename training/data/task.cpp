@@ -15,9 +15,9 @@
 namespace normscope {
 namespace {
 
-// Consecutive text is cut into tracks. A split is divided into B tracks of equal length, one for each row. A pass reads each
-// track from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment of
-// step s + 1 begins where the segment of step s ends, in every row at once, and no row leaves its track.
+// Consecutive text is cut into tracks. A split is divided into B tracks of equal length, one for each row. A pass reads
+// each track from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment
+// of step s + 1 begins where the segment of step s ends, in every row at once, and no row leaves its track.
 struct Tracks {
   uint64_t length = 0;    // symbols of a track
   uint64_t segments = 1;  // of T symbols in a pass

@@ -4,9 +4,9 @@
 //
 // Promises: any number of threads, programs and machines may share a folder, as files are replaced whole. A file that
 // cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained again.
-// A result that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps everything.
-// The user's cache has a limit, above which the results that were unused for longest are removed, never the newest. A
-// store that is opened to be looked at is not changed in any way. Without a folder nothing is kept.
+// A result that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps
+// everything. The user's cache has a limit, above which the results that were unused for longest are removed, never the
+// newest. A store that is opened to be looked at is not changed in any way. Without a folder nothing is kept.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,8 @@ class ResultStore {
   /// Whether another run can take the weights of a state. An unreadable state counts as damaged.
   bool opens(const std::string& state);
   /// Carries out what writes something of `key` here. An exception is noted until a later attempt succeeds,
-  /// and ends nothing: the run that was trained counts, in memory. DeviceError is not a fault of the store, and is thrown.
+  /// and ends nothing: the run that was trained counts, in memory. DeviceError is not a fault of the store, and is
+  /// thrown.
   void attempt(const std::string& key, const std::function<void()>& write);
 
   /// Removes results down to the limit.

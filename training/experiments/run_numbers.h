@@ -133,8 +133,8 @@ double number_at_end(const RunNumbers& run, std::string_view number);
 /// b". With `by_layer`, L* stands in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);
 
-// Numbers of a trained run that take long to measure, so that they are measured where a study names them alone. The core
-// has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+// Numbers of a trained run that take long to measure, so that they are measured where a study names them alone. The
+// core has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
 struct EndNumber {
   std::string_view name;    ///< "bleu"
   double (*measure)(Run&);  ///< not finite where the run has no such number; changes no bit of the run

@@ -1,7 +1,7 @@
-// Runs with complete specifications, trained together; the numbers of each (run_numbers.h) are measured. This is the one
-// way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs and
-// read the results by their places. Runs are independent: several train at a time, each on a backend of its own, and
-// their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.
+// Runs with complete specifications, trained together; the numbers of each (run_numbers.h) are measured. This is the
+// one way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs
+// and read the results by their places. Runs are independent: several train at a time, each on a backend of its own,
+// and their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.
 #pragma once
 
 #include <atomic>

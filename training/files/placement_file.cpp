@@ -128,7 +128,8 @@ void read_early(Table& table, const toml::table& root, PlacementRow& row) {
     row.first_layers = table.whole("early_layers", 1, kMaxLayers);
 }
 
-/// The slots for forms of residual streams, as a row has them: "second=ln; joined=ln". A norm is a flag, of the model's kind.
+/// The slots for forms of residual streams, as a row has them: "second=ln; joined=ln". A norm is a flag, of the model's
+/// kind.
 std::string slots_at(Table& table) {
   std::string slots;
   for (const StackSlotRow* slot : stack_slots()) {

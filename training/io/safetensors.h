@@ -61,7 +61,8 @@ struct BF16 {
 
 struct F16 {
   uint16_t bits;
-  /// The exponent grows from 5 bits to 8, the fraction from 10 to 23. Numbers below the normal ones are multiples of 2^-24.
+  /// The exponent grows from 5 bits to 8, the fraction from 10 to 23. Numbers below the normal ones are multiples of
+  /// 2^-24.
   float to_float() const {
     const uint32_t sign = uint32_t{bits & 0x8000u} << 16, exponent = bits >> 10 & 0x1fu,
                    fraction = bits & 0x3ffu;

@@ -74,8 +74,8 @@ size_t count_below(double x, std::span<const double> beside) {
   return count;
 }
 
-/// Adds to sums (n,n) the products of all pairs of the n numbers at x, but for most of those below the diagonal: of four
-/// at a time the compiler makes vectors.
+/// Adds to sums (n,n) the products of all pairs of the n numbers at x, but for most of those below the diagonal: of
+/// four at a time the compiler makes vectors.
 void add_products(const float* __restrict x, size_t n, float* __restrict sums) {
   for (size_t i = 0; i < n; ++i, sums += n) {
     size_t j = i / 4 * 4;

@@ -451,8 +451,8 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
 }
 
 /// The factor of each element beside mean and 1/sigma, in this replay: the one that the
-/// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is not a share of x
-/// and joins the bias. Null for the other kinds.
+/// kind holds constant, or (t(x) - t(0)) / x of its curve. What is left of a shifted one, gain t(0), is not a share of
+/// x and joins the bias. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {
   const bool adaptive = traits_of(norm.kind).has_factor;
   if (!adaptive && !has_alpha(norm.kind)) return nullptr;

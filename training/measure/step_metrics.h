@@ -104,9 +104,9 @@ inline constexpr double kDominates = 10;
 /// arXiv 2402.17762). NaN where the median is zero.
 /// "NAME.effective_rank": of the states after the sub-layer, the rows Y of a sequence, mean over sequences:
 ///   tr(Y Y')^2 / |Y Y'|^2
-/// the participation ratio of the eigenvalues of Y Y': 1 where all rows lie on one line (rank collapse: Dong et al. 2021,
-/// arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007) takes the
-/// entropy of singular values instead, which costs a decomposition.
+/// the participation ratio of the eigenvalues of Y Y': 1 where all rows lie on one line (rank collapse: Dong et al.
+/// 2021, arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007)
+/// takes the entropy of singular values instead, which costs a decomposition.
 /// "NAME.WORD": the factor of a form of residual streams (ResidualRow::factor), by the form's word.
 /// "NAME.read.1" and so on: of several streams, the mean over tokens of the weight that each is read with behind the
 /// sub-layer; over depth, of the embedding and of each branch so far.
@@ -127,8 +127,8 @@ class LiveMeasurements {
   void keep_token_shares() { token_shares_.resize(sublayers_.size()); }
   const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }
 
-  /// Follows a direction (tokens, D) of the state behind the last sub-layer down to the embedding, with the statistics of
-  /// every norm as the last replay left them: the adjoint of the carrying of components. `at` is called with each
+  /// Follows a direction (tokens, D) of the state behind the last sub-layer down to the embedding, with the statistics
+  /// of every norm as the last replay left them: the adjoint of the carrying of components. `at` is called with each
   /// sub-layer's place in the model, from the last one, and with the direction d_I at its branch, so that exactly
   ///   <direction, state>  =  sum over I of <d_I, branch_I>  +  <d_0, embedding>  +  the part of the norms' biases
   /// where d_0 is left in `direction`. It returns false for several streams and for two stacks.

@@ -21,8 +21,8 @@ namespace normscope {
 ///   g^2 / max(v / c2, eps^2)
 /// g is the gradient as the optimizer reads it: clipped, with the coupled decay. v is the second moment that divides
 /// this very step, so it holds g^2 already, and c2 = 1 - b2^t corrects its bias. So the first step gives one,
-/// gradients as usual give about one, and no gradient gives more than the root of c2 / (1 - b2). NaN where the optimizer
-/// keeps no v: under SGD, and such parameters do not count.
+/// gradients as usual give about one, and no gradient gives more than the root of c2 / (1 - b2). NaN where the
+/// optimizer keeps no v: under SGD, and such parameters do not count.
 ///
 /// "update_cosine" is the cosine between the step that the weights made and the negative gradient of the loss:
 ///   sum g (w_before - w_after) / (|g| |w_before - w_after|)

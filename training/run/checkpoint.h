@@ -41,8 +41,8 @@ void read_weights(const SafetensorsFile& file, Store& store);
 /// do not fit.
 int64_t most_bytes(const RunIdentity& run);
 
-// A model that another program made becomes a run: an add-on has a ModelFormat, which finds the model at a path, makes a
-// specification of it, and fills its weights in where a run starts from them (train.init_from).
+// A model that another program made becomes a run: an add-on has a ModelFormat, which finds the model at a path, makes
+// a specification of it, and fills its weights in where a run starts from them (train.init_from).
 
 struct ModelFormat {
   struct Look {
@@ -74,8 +74,8 @@ std::optional<ModelFormat::Look> look_at_model(const std::string& path);
 /// The path by which a run keeps the weights that a path leads to.
 std::string place_of_weights(const std::string& path);
 
-/// The format that reads the weights at a path; null: they are a file of a saved run. Throws Error for a folder where no
-/// format could.
+/// The format that reads the weights at a path; null: they are a file of a saved run. Throws Error for a folder where
+/// no format could.
 const ModelFormat* format_of_weights(const std::string& path);
 
 }  // namespace normscope

@@ -118,8 +118,8 @@ MemoryState memory_from(const SafetensorsFile& file);
 void require_memory_of(const std::string& where, const MemoryState& state, const ModelConfig& model,
                        int32_t batch);
 
-/// How well a decoder predicts consecutive text, with any memory. The memory may be longer than in training, because the
-/// table of distances is not a weight and W_R, u, v serve every distance (Dai et al. 2019, section 3.3).
+/// How well a decoder predicts consecutive text, with any memory. The memory may be longer than in training, because
+/// the table of distances is not a weight and W_R, u, v serve every distance (Dai et al. 2019, section 3.3).
 struct TextLoss {
   double loss = 0;  ///< nats a target, mean over all
   int64_t targets = 0;

@@ -1,6 +1,6 @@
 // The order of a step: edits, batch, inputs, replay, record, verdicts. Below it a run elsewhere: at one of its earlier
-// steps, on another backend (moved with its weights while the old backend works, or else resumed from the newest snapshot
-// on the host), in a record of it, or played on a copy.
+// steps, on another backend (moved with its weights while the old backend works, or else resumed from the newest
+// snapshot on the host), in a record of it, or played on a copy.
 #include "training/run/run.h"
 
 #include <fmt/format.h>
@@ -108,9 +108,9 @@ std::vector<int32_t> places_of(const std::vector<StatInfo>& saved, const std::ve
   return places;
 }
 
-/// Fills a history that has no step yet. Of a version that measured less it keeps the frames, in which the other numbers
-/// are unknown. It leaves frames out whose numbers are others, or so few that the frames would be larger here than any
-/// history.
+/// Fills a history that has no step yet. Of a version that measured less it keeps the frames, in which the other
+/// numbers are unknown. It leaves frames out whose numbers are others, or so few that the frames would be larger here
+/// than any history.
 void fill(History& history, const History& saved) {
   const size_t width = history.layout().size();
   const std::vector<int32_t> places = places_of(saved.layout(), history.layout());

@@ -1,5 +1,6 @@
-// A run as it is kept: states at some of its steps (Keyframes), and the record that it leaves (RunRecord), in memory after its
-// end (RunCache), in a checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes on from it.
+// A run as it is kept: states at some of its steps (Keyframes), and the record that it leaves (RunRecord), in memory
+// after its end (RunCache), in a checkpoint (checkpoint.h), in a study. Run::record() makes one, and Run::resume() goes
+// on from it.
 #pragma once
 
 #include <array>

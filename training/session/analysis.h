@@ -15,8 +15,8 @@ namespace normscope {
 
 /// The singular values of what the next step adds to a matrix, beside the values of the matrix that the
 /// step begins with. Every matrix that trains and has two rows and columns at least has a row here, or every one of a
-/// layer (0: outside the layers). The step is taken on a copy of the run. Its numbers are differences of float32 weights,
-/// so that singular values below 1e-7 of the largest weight are rounding.
+/// layer (0: outside the layers). The step is taken on a copy of the run. Its numbers are differences of float32
+/// weights, so that singular values below 1e-7 of the largest weight are rounding.
 struct MatrixSpectra {
   std::string name;  ///< "L03.ffn.w2", "emb.tokens"
   int32_t layer = 0;

@@ -89,8 +89,8 @@ struct SetBackend {
   static const char* doing() { return "moving the runs"; }
 };
 /// Changes a field. A live field acts on the next step. A structural field restarts that run, which then
-/// catches up at full speed while the others wait, and so does a warm-up where it is over: no step to come would change.
-/// data.* and run.seed belong to all runs and restart them all.
+/// catches up at full speed while the others wait, and so does a warm-up where it is over: no step to come would
+/// change. data.* and run.seed belong to all runs and restart them all.
 struct EditField {
   int32_t run = -1;  ///< -1 = all
   std::string key, value;
@@ -168,9 +168,9 @@ struct PlayStep {
   int32_t run = 0;
   static const char* doing() { return "copying a step"; }
 };
-/// Trains whole runs that are not among the runs, in this order: LabView::supposed, while the runs are instant. One alone
-/// is measured as the runs are; of several there are only the losses. Those `ahead` are trained once nothing else is
-/// missing, so that the store has them when they are wanted; a change of a run ends that.
+/// Trains whole runs that are not among the runs, in this order: LabView::supposed, while the runs are instant. One
+/// alone is measured as the runs are; of several there are only the losses. Those `ahead` are trained once nothing else
+/// is missing, so that the store has them when they are wanted; a change of a run ends that.
 struct Suppose {
   std::vector<RunSpec> specs, ahead{};
   bool operator==(const Suppose&) const = default;
@@ -186,8 +186,8 @@ struct ReplaceRuns {
   /// with it. Without any such run, all play from step 0.
   bool known = false;
   std::string letters{};  ///< one for each run, of A to D, ascending; empty: without a gap
-  /// The runs are whole at every moment: each change trains them anew from step 0 to the end of their budget, several at
-  /// a time, and LabView::runs shows the former runs until then. Nothing plays.
+  /// The runs are whole at every moment: each change trains them anew from step 0 to the end of their budget, several
+  /// at a time, and LabView::runs shows the former runs until then. Nothing plays.
   bool instant = false;
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };

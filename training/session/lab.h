@@ -76,7 +76,8 @@ struct RunView {
                                                  ///< nullptr
   std::shared_ptr<const InquiryResult> inquiry;  ///< the newest result of Inquire, or nullptr
   int32_t inquiry_done = 0, inquiry_parts = 0;   ///< parts of it that are measured; 0 of 0: all
-  /// The run of `spec` is being trained, and everything else here is of the run that it will replace (LabView::instant).
+  /// The run of `spec` is being trained, and everything else here is of the run that it will replace
+  /// (LabView::instant).
   bool stale = false;
 };
 
@@ -147,8 +148,8 @@ struct LabOptions {
   std::string autosave{};
   /// Writing takes a while too: at most ten seconds are lost, and more of models of hundreds of megabytes.
   double autosave_every = 8;
-  /// `autosave_bytes`: runs whose weights take more, with their moments, are not autosaved, which LabView::message says. A
-  /// copy of them would take as much memory again.
+  /// `autosave_bytes`: runs whose weights take more, with their moments, are not autosaved, which LabView::message
+  /// says. A copy of them would take as much memory again.
   size_t autosave_bytes = size_t{2} << 30;
 };
 

@@ -1,5 +1,5 @@
-// The commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything as it
-// was. lab_edits.cpp has those that change a run, and those about D.
+// The commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything as
+// it was. lab_edits.cpp has those that change a run, and those about D.
 #include <algorithm>
 #include <cmath>
 #include <functional>

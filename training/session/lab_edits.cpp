@@ -349,8 +349,8 @@ void LabTrainer::serve(const session::Suppose& asked) {
   if (now_.instant) want_anew(ahead);
 }
 
-/// Asks for what is missing, in the order in which it is looked at: the runs, the question, two other seeds of the runs,
-/// the map of a dial one by one, the last seeds, then what may be wanted next.
+/// Asks for what is missing, in the order in which it is looked at: the runs, the question, two other seeds of the
+/// runs, the map of a dial one by one, the last seeds, then what may be wanted next.
 void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
   if (!whole_)
     whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {

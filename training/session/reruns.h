@@ -1,5 +1,5 @@
-// Runs that the Lab trains beside those it shows, which they change in no bit: reruns of its cards with other seeds, and
-// whole runs, which an instant Lab shows when they have ended. Internal to training/session.
+// Runs that the Lab trains beside those it shows, which they change in no bit: reruns of its cards with other seeds,
+// and whole runs, which an instant Lab shows when they have ended. Internal to training/session.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@
 
 namespace normscope {
 
-// "Is it luck?": one step at a time when the live runs rest, and beside them for a share of their time. A rerun is a Run
-// of its own on the same pool.
+// "Is it luck?": one step at a time when the live runs rest, and beside them for a share of their time. A rerun is a
+// Run of its own on the same pool.
 class Reruns {
  public:
   static constexpr uint64_t kSeeds = 4;  ///< of each card, beside its own

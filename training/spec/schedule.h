@@ -53,17 +53,17 @@ double learning_rate(const Schedule& schedule, int64_t step);
 const char* to_string(Schedule::Kind kind);
 Schedule::Kind schedule_from(std::string_view name);  ///< throws Error listing the names
 
-// The warm-up that ends by itself: the rate follows the loss, which says when the full rate is safe. Riabinin et al. 2026
-// (arXiv 2602.05813), Algorithm 1, as the authors' code has it.
+// The warm-up that ends by itself: the rate follows the loss, which says when the full rate is safe. Riabinin et al.
+// 2026 (arXiv 2602.05813), Algorithm 1, as the authors' code has it.
 
 /// With a loss that lies by d above the target, the rate is this share of the peak:
 ///   share(d)  =  d / (K0 + K1 d + K2 d^2)  =  d / (d + 99 d1 ((d - end) / (d1 - end))^2)
 /// d1 is the gap of the first loss, where the share is a hundredth; at `end` it is one, and its derivative zero. Of all
-/// such curves the one is taken that comes nearest to a half cosine from 0 to `end` and a straight line from `end` to d1;
-/// a square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of an
-/// update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m n where
-/// its largest element is one; the authors' code counts every matrix of the model, embeddings too. Another optimizer is
-/// another curve, also where the warm-up was over.
+/// such curves the one is taken that comes nearest to a half cosine from 0 to `end` and a straight line from `end` to
+/// d1; a square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of
+/// an update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m
+/// n where its largest element is one; the authors' code counts every matrix of the model, embeddings too. Another
+/// optimizer is another curve, also where the warm-up was over.
 class LossWarmup {
  public:
   /// Both are positive.
@@ -81,8 +81,8 @@ class LossWarmup {
 /// The step at which the warm-up was over, the first whose loss had come to the curve's end; 0 while there is none.
 int32_t steps_of(const LossWarmup& warmup, double target, std::span<const float> losses);
 
-/// The rate of the step after these losses, of a schedule with a target: a hundredth of the peak at the first step, then
-/// by the curve, and behind the warm-up as after one of so many steps. Without a curve there is no warm-up.
+/// The rate of the step after these losses, of a schedule with a target: a hundredth of the peak at the first step,
+/// then by the curve, and behind the warm-up as after one of so many steps. Without a curve there is no warm-up.
 double learning_rate(const Schedule& schedule, const LossWarmup* curve, std::span<const float> losses);
 
 }  // namespace normscope

@@ -13,8 +13,8 @@ namespace normscope {
 
 /// Why the run has no small size; empty: it has. Only a transformer has one.
 Message without_small_size(const RunSpec& spec);
-/// The run at width 32, feed-forward width 64, with two heads, sequences of 16 in batches of 8, for 200 steps. The layers
-/// stay, as people look at their number. The rate is 5/3 as high, where three seeds tell the placements apart,
+/// The run at width 32, feed-forward width 64, with two heads, sequences of 16 in batches of 8, for 200 steps. The
+/// layers stay, as people look at their number. The rate is 5/3 as high, where three seeds tell the placements apart,
 /// and the steps of its schedule two thirds, as the budget is.
 RunSpec at_small_size(RunSpec spec);
 /// The same settings at the default sizes, the way back.

@@ -48,8 +48,9 @@ const auto& peek(const RunSpec& spec) {
     return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
 }
 
-/// The accessors of a member: member<&TrainConfig::clip> of a part of the specification, member<&ImageConfig::window> of an
-/// add-on's settings of the model, of_data<&ImageData::images> and of_train of its settings of data and of training.
+/// The accessors of a member: member<&TrainConfig::clip> of a part of the specification, member<&ImageConfig::window>
+/// of an add-on's settings of the model, of_data<&ImageData::images> and of_train of its settings of data and of
+/// training.
 template <typename T, typename Value>
 T owner_of(Value T::*);
 template <typename T, typename Spec>
@@ -137,8 +138,8 @@ Field file(const FieldWords& words) {
 }
 
 /// The file that the task `kName` learns from: naming it selects that task; data.name follows this field and has the
-/// last word. With kGivesWay the task gives way to the built-in sentences where the file is taken away; others stay, and
-/// say what they lack.
+/// last word. With kGivesWay the task gives way to the built-in sentences where the file is taken away; others stay,
+/// and say what they lack.
 template <auto At, const char* kName, bool kGivesWay = false>
 Field source(const FieldWords& words) {
   Field field = file<At>(words);

@@ -19,11 +19,11 @@ struct Model {
   std::string_view architecture = "decoder";
   int32_t memory = 0;  ///< positions of the segment before, with relative positions
 };
-/// Lists lesson and deep first, and no model of an architecture that this build lacks. encdec is the model that the sources
-/// train (Xiong et al. 2020, section 3): 6-6, d=512, f=1024, 4096 tokens, 10,000 pieces. The last three listed are
-/// the other systems of Xu et al. (2019): `memory` is lesson over a full memory; `convnet` is their network on images
-/// of 28 x 28 in ten classes, LayerNorm before the activation; `parser` is theirs of two layers over 48 features,
-/// with the 37 relations of Universal Dependencies either way, and shift.
+/// Lists lesson and deep first, and no model of an architecture that this build lacks. encdec is the model that the
+/// sources train (Xiong et al. 2020, section 3): 6-6, d=512, f=1024, 4096 tokens, 10,000 pieces. The last three listed
+/// are the other systems of Xu et al. (2019): `memory` is lesson over a full memory; `convnet` is their network on
+/// images of 28 x 28 in ten classes, LayerNorm before the activation; `parser` is theirs of two layers over 48
+/// features, with the 37 relations of Universal Dependencies either way, and shift.
 std::span<const Model> models();
 std::vector<std::string> model_names();  ///< the names that --model takes
 const Model& model_of(std::string_view name);

@@ -205,8 +205,8 @@ std::optional<Verdict> verdict_from(std::string_view text) {
   return std::nullopt;
 }
 
-/// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source", stays
-/// as it is; nothing where it is not known.
+/// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source",
+/// stays as it is; nothing where it is not known.
 std::optional<Verdict> verdict_of(const Recording& run, const SeedRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = normscope::verdict_of(events);

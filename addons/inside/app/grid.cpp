@@ -203,8 +203,8 @@ void draw_legend(Ui& ui, Rect line, const GridInput& given) {
                [&](float share) { return both ? signed_colour(t, 2 * share - 1) : heat_colour(t, share); });
 }
 
-/// Where the small pictures lie: the a-th attention from the left, the h-th head from the top. They are at most twice as
-/// wide as high.
+/// Where the small pictures lie: the a-th attention from the left, the h-th head from the top. They are at most twice
+/// as wide as high.
 struct HeadCells {
   Rect area;
   float width, height, across, down;

@@ -55,9 +55,9 @@ struct Inside {
     size_t side = 0;
     std::vector<float> attribution;  ///< (heads, T); empty where the branch is no sum over heads
   };
-  /// Direct logit attribution: the logit of one symbol a token, above the mean of all symbols' logits and before a scale
-  /// and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they are, so
-  /// that each branch has a part of its own; the rest comes from biases. It says nothing of a branch's effect
+  /// Direct logit attribution: the logit of one symbol a token, above the mean of all symbols' logits and before a
+  /// scale and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they
+  /// are, so that each branch has a part of its own; the rest comes from biases. It says nothing of a branch's effect
   /// through later ones. All are empty where a state does not reach the logits by norms alone.
   struct LogitAttribution {
     std::vector<int32_t> symbol;  ///< by token: its target, or the model's guess
@@ -116,8 +116,8 @@ double own_share(const Inside::Sublayer& sublayer, bool dominated);
 void attribute_logits(Look& look, const Store& store, const ModelConfig& model, std::vector<int32_t> symbols,
                       Inside& inside);
 
-/// A head's probabilities, (tokens, tokens), with no more than `most` rows and columns: a cell stands for the largest of
-/// a block.
+/// A head's probabilities, (tokens, tokens), with no more than `most` rows and columns: a cell stands for the largest
+/// of a block.
 struct SmallPicture {
   size_t side = 0;
   std::vector<float> cells = {};
@@ -171,8 +171,8 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
 
 // The logit lens: a model's guess if its output layer read the state of an earlier layer.
 
-/// The logits that the last replay of a program takes its loss of, read row by row: of a long text they take more memory
-/// than its states.
+/// The logits that the last replay of a program takes its loss of, read row by row: of a long text they take more
+/// memory than its states.
 class Logits {
  public:
   explicit Logits(const Program& program);
@@ -215,8 +215,8 @@ struct RunInside : InquiryResult {
 
 class InsideLook : public Inquiry {
  public:
-  /// The constructor throws Error for a text that the run's data cannot spell, of fewer than two tokens or too many, and
-  /// for a model that is not a decoder or encoder that writes symbols. `then` is the run where it is nobody else's.
+  /// The constructor throws Error for a text that the run's data cannot spell, of fewer than two tokens or too many,
+  /// and for a model that is not a decoder or encoder that writes symbols. `then` is the run where it is nobody else's.
   InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
              std::optional<int32_t> spectra_of = {});
   bool next() override;

@@ -11,8 +11,8 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// Rules that move the matrices of the layers along a direction of each whole matrix, and all other parameters by AdamW: a
-// stage that finds the directions, a chunk for each matrix, and one that moves the weights block by block. One worker
+// Rules that move the matrices of the layers along a direction of each whole matrix, and all other parameters by AdamW:
+// a stage that finds the directions, a chunk for each matrix, and one that moves the weights block by block. One worker
 // computes all of a matrix, so that the stages stay four.
 
 inline int64_t floats_of_blocks(const Call& call) {
@@ -34,8 +34,8 @@ inline int64_t matrix_count(const Call& call) {
   return count;
 }
 
-/// Room of a matrix's size: room 0 of all matrices lies one behind the other at ParameterCall::at, and has the direction;
-/// then room 1, and so on.
+/// Room of a matrix's size: room 0 of all matrices lies one behind the other at ParameterCall::at, and has the
+/// direction; then room 1, and so on.
 inline float* room_of(const Call& call, const ParameterCall& p, int64_t room) {
   return call.workspace + floats_of_blocks(call) + room * floats_of_matrices(call) + p.at;
 }

@@ -34,7 +34,8 @@ struct QkClipSpec {
 
 /// Records, of queries q (B,Tq,D) and keys k (B,Tk,K) as attention reads them, out (heads):
 ///   out_h  =  max over the batch and all pairs that attention sees of scale q_h k_h
-/// before a cap. Minus infinity where no pair is seen. It has no gradient. The stats block gets the largest of all heads.
+/// before a cap. Minus infinity where no pair is seen. It has no gradient. The stats block gets the largest of all
+/// heads.
 ValueId largest_logit(Tape&, const std::string& name, ValueId q, ValueId k, ValueId key_lengths,
                       LargestLogitSpec);
 
@@ -47,7 +48,8 @@ struct ClippedMatrices {
 /// a head's largest logit S is above tau,
 ///   W_Q and b_Q of the head  *=  sqrt(tau / S),  W_K and b_K of the head  *=  sqrt(tau / S)
 /// Where several heads of queries share one of keys, keys stay, and W_Q and b_Q of the head *= tau / S: as the paper
-/// treats the part of the keys that all heads share, so that no head's clip reaches another. Other heads keep their bits.
+/// treats the part of the keys that all heads share, so that no head's clip reaches another. Other heads keep their
+/// bits.
 void qk_clip(Tape&, const std::string& name, ValueId largest, const ClippedMatrices&, QkClipSpec);
 
 /// Whether it means anything for an attention: a norm of queries or keys would undo the clip, unit vectors have lengths

@@ -1,6 +1,7 @@
-// nGPT (Loshchilov et al. 2024, arXiv 2410.01131, the authors' code): the vectors of every matrix along the width of the
-// model keep the length one, and what those lengths could say is said by learned scales of q, k and the hidden layer.
-// Where the last feed-forward network has it, the table of symbols and the output have it too, and the logits a scale.
+// nGPT (Loshchilov et al. 2024, arXiv 2410.01131, the authors' code): the vectors of every matrix along the width of
+// the model keep the length one, and what those lengths could say is said by learned scales of q, k and the hidden
+// layer. Where the last feed-forward network has it, the table of symbols and the output have it too, and the logits a
+// scale.
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"

@@ -1,6 +1,6 @@
-// A study file is a question that sweeps answer together: studies/NAME.toml, a part of it for each grid. `normscope study
-// NAME` trains what its parts need and writes one page; `normscope zoo` is such a study with options. The commands and
-// the tests call it.
+// A study file is a question that sweeps answer together: studies/NAME.toml, a part of it for each grid. `normscope
+// study NAME` trains what its parts need and writes one page; `normscope zoo` is such a study with options. The
+// commands and the tests call it.
 #pragma once
 
 #include "addons/sweep/app/sweep_writers.h"
@@ -39,8 +39,8 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
 
 }  // namespace normscope::sweep
 
-// The zoo is the study of studies/zoo.toml, asked of the rows, depths and settings that somebody chose, with his own rows.
-// The command and the tests call it.
+// The zoo is the study of studies/zoo.toml, asked of the rows, depths and settings that somebody chose, with his own
+// rows. The command and the tests call it.
 
 namespace normscope::zoo {
 
@@ -52,9 +52,9 @@ struct Choice {
   std::vector<std::string> set{};  ///< on the model that the rows change
 };
 
-/// Beyond eight layers the rate is 1e-3 over 400 steps, as at 3e-3 no deep Post-LN learns, whatever is on its skip path;
-/// and unless some are named, only the rows of the question of depth are there. Parts of another network have a depth of
-/// their own. Throws an Error that lists the names.
+/// Beyond eight layers the rate is 1e-3 over 400 steps, as at 3e-3 no deep Post-LN learns, whatever is on its skip
+/// path; and unless some are named, only the rows of the question of depth are there. Parts of another network have a
+/// depth of their own. Throws an Error that lists the names.
 sweep::StudyFile study_of(const Choice& choice, const std::vector<sweep::Bundle>& own = {});
 
 /// The placements that the user added as files (training/files/placement_file.h), an entry each.

@@ -15,8 +15,8 @@ struct AdminFold {
 
 /// Replaces x by x' = omega x: it multiplies gain and bias of the norm that makes x by omega, and
 /// divides the rows of every matrix that reads x by it. Moments of the optimizer start at zero, the memory of earlier
-/// segments is empty and edits end; losses and steps stay. Throws Error for a file that is not a saved run, has no stack
-/// in the placements admin or admin-paper, has norms without gain, or has an omega of zero.
+/// segments is empty and edits end; losses and steps stay. Throws Error for a file that is not a saved run, has no
+/// stack in the placements admin or admin-paper, has norms without gain, or has an omega of zero.
 AdminFold fold_admin(const std::string& in, const std::string& out);
 
 }  // namespace normscope

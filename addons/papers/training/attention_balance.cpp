@@ -19,8 +19,8 @@ namespace {
 
 constexpr int32_t kBalanceSequences = 4;
 
-/// The mean over sub-layers, heads and queries of validation sequences of a decoder. The first query is left out: it sees
-/// a single key, whose probability is 1, whatever the logit.
+/// The mean over sub-layers, heads and queries of validation sequences of a decoder. The first query is left out: it
+/// sees a single key, whose probability is 1, whatever the logit.
 double balance_of(Run& run) {
   if (run.spec().model.architecture != Architecture::Decoder) return kUnknown;
   Look look(run.store(), run.spec().model, validation_batch(run.task(), run.spec(), kBalanceSequences));

@@ -2,8 +2,8 @@
 // its tensors are which of our parameters. addons/published/families has a file for each; its README.md says what may
 // stand there.
 //
-// Promises: a folder's config.json is read as a whole. A setting that we do not have, or a value that we do not have for
-// it, is refused in one line that names it. Nothing here reads a tensor.
+// Promises: a folder's config.json is read as a whole. A setting that we do not have, or a value that we do not have
+// for it, is refused in one line that names it. Nothing here reads a tensor.
 #pragma once
 
 #include <map>

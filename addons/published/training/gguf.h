@@ -1,5 +1,5 @@
-// GGUF, the file in which llama.cpp and its kin keep a model: metadata, which say what config.json and a tokenizer say of
-// a folder, then tensors.
+// GGUF, the file in which llama.cpp and its kin keep a model: metadata, which say what config.json and a tokenizer say
+// of a folder, then tensors.
 //
 //   "GGUF", version 2 or 3, number of tensors, number of keys
 //   KEY, type, value     for each key; a list has the type of its items and their number before them

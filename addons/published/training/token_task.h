@@ -3,8 +3,8 @@
 //
 // A decoder predicts each token's successor. An encoder fills in hidden tokens, in the shares of byte_tasks.h, with the
 // tokenizer's own mask; a folder without one hides nothing, and asks for tokens that are seen. A row is a window of the
-// text, and all of a passage that is no longer than the context: then every batch is the passage. A passage validates on
-// its own beginning, as there is no other text; a file keeps its last tenth for that.
+// text, and all of a passage that is no longer than the context: then every batch is the passage. A passage validates
+// on its own beginning, as there is no other text; a file keeps its last tenth for that.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-// The tensors of a published model: of a folder with one file, or the shards that an index names, in safetensors or else
-// pytorch_model.bin, or of a GGUF file. They are mapped, not read: nothing of them takes memory of our own until it is
-// converted.
+// The tensors of a published model: of a folder with one file, or the shards that an index names, in safetensors or
+// else pytorch_model.bin, or of a GGUF file. They are mapped, not read: nothing of them takes memory of our own until
+// it is converted.
 //
-// Promises: every shard is there, its header is sound, and the index agrees with it, or there is one line that says what
-// is wrong. A checkpoint in another format (pickled Python objects above all, which run code when read) is not opened.
+// Promises: every shard is there, its header is sound, and the index agrees with it, or there is one line that says
+// what is wrong. A checkpoint in another format (pickled Python objects above all, which run code when read) is not
+// opened.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +22,8 @@
 
 namespace normscope::published {
 
-// A tensor of a published model's files: numbers one by one, as in safetensors, or in blocks of few bits that share a scale,
-// as in GGUF. Numbers become floats a stretch at a time, so that a whole tensor never takes memory of its own.
+// A tensor of a published model's files: numbers one by one, as in safetensors, or in blocks of few bits that share a
+// scale, as in GGUF. Numbers become floats a stretch at a time, so that a whole tensor never takes memory of its own.
 
 struct NumberType {
   std::string_view name;

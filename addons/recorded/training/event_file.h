@@ -1,10 +1,10 @@
-// The files that TensorBoard and Weights & Biases keep on disk: both are sequences of protobuf messages, TensorBoard's in
-// records of TensorFlow, an offline run's of Weights & Biases in LevelDB's log format. Scalars by step are read;
+// The files that TensorBoard and Weights & Biases keep on disk: both are sequences of protobuf messages, TensorBoard's
+// in records of TensorFlow, an offline run's of Weights & Biases in LevelDB's log format. Scalars by step are read;
 // pictures, histograms and texts are passed over. TensorBoard's are written too.
 //
 // Promises: steps come in ascending order, whatever order the file has them in; of two values of a step the later one
-// counts. A part that cannot be read is counted and named. Called by LogReader (log_reader.h); `train --tensorboard` writes
-// by app/commands/record.cpp.
+// counts. A part that cannot be read is counted and named. Called by LogReader (log_reader.h); `train --tensorboard`
+// writes by app/commands/record.cpp.
 #pragma once
 
 #include "addons/recorded/training/log_line.h"
@@ -31,8 +31,8 @@ class EventReader {
 /// The reader of a file that begins with `head`; `path` is for errors, `read` outlives it.
 std::unique_ptr<EventReader> event_reader(std::string_view head, const std::string& path, LinesRead& read);
 
-/// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where the
-/// line is of no step.
+/// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where
+/// the line is of no step.
 std::string event_of(std::string_view line);
 /// The first event of a file; of a run that goes on, the event that makes all events after `steps` void.
 std::string first_event(int32_t steps);

@@ -140,8 +140,8 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// Reads more bytes of the file: lines, or what another tracker writes (event_file.h). A last line without a line break
-  /// waits for its rest. Throws Error for more numbers than can be held.
+  /// Reads more bytes of the file: lines, or what another tracker writes (event_file.h). A last line without a line
+  /// break waits for its rest. Throws Error for more numbers than can be held.
   void take(std::string_view bytes);
   /// Reads the waiting bytes as a line, because the file ends there.
   void finish();

@@ -26,9 +26,9 @@ struct LinesRead {
 inline constexpr const char *kUnigram = "unigram", *kTokensPerStep = "tokens per step",
                             *kSecondsPerStep = "seconds per step";
 
-/// One training. Of a log it has its seed (origin.seed, 0: unknown) and its history: loss, rate and validation, and stats
-/// under the engine's names, "L03.attn.wq.grad_norm", so that the Lab's plots find them. NaN where a step has no such
-/// number.
+/// One training. Of a log it has its seed (origin.seed, 0: unknown) and its history: loss, rate and validation, and
+/// stats under the engine's names, "L03.attn.wq.grad_norm", so that the Lab's plots find them. NaN where a step has no
+/// such number.
 struct SeedRecord : RunRecord {
   std::map<std::string, double> measured{};
   std::string said{};                            ///< its verdict as its file words it; empty: unknown
@@ -66,8 +66,9 @@ struct RecordedFile : LinesRead {
 /// Whether the file begins as a saved run, which is read anew as a whole where it has changed. Throws Error when
 /// the file cannot be read.
 bool is_saved_run(const std::string& path);
-/// Reads a log (docs/log-format.md), a file of another tracker or a saved run (.safetensors of `train --save`). Throws Error
-/// when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty: none.
+/// Reads a log (docs/log-format.md), a file of another tracker or a saved run (.safetensors of `train --save`). Throws
+/// Error when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty:
+/// none.
 RecordedFile read_recorded(const std::string& path, const std::string& mapping = "");
 
 }  // namespace normscope::records

@@ -22,8 +22,8 @@ struct Cell {
   theory::AtStart predicted;                    ///< of its network at initialisation
 
   int32_t known = 0;  ///< runs that exist
-  /// The verdict that all known seeds share; Diverges where every seed ends worse than guessing, if some are not finite.
-  /// None where they differ, or nothing is known yet.
+  /// The verdict that all known seeds share; Diverges where every seed ends worse than guessing, if some are not
+  /// finite. None where they differ, or nothing is known yet.
   std::optional<Verdict::Kind> verdict;
   double level = kUnknown;  ///< letter frequencies of its data, nats
   /// Mean, range and standard deviation (of a sample) of the finite losses, in nats; NaN where no run has a finite

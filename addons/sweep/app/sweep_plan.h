@@ -88,7 +88,8 @@ void assign(RunSpec& spec, std::string_view assignment);
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
-/// The plan with these axes and regions, as a command line and a session write them: --axis, --more-seeds. Throws Error.
+/// The plan with these axes and regions, as a command line and a session write them: --axis, --more-seeds. Throws
+/// Error.
 Plan plan_from(Plan plan, const std::vector<std::string>& axes,
                const std::vector<std::string>& more_seeds = {});
 

@@ -65,8 +65,8 @@ class ParserRecorder : Recorder {
   }
 };
 
-/// A hidden layer is the matrix, the norm and the activation of a feed-forward network that begins with a norm. It has no
-/// place for anything else of a wiring.
+/// A hidden layer is the matrix, the norm and the activation of a feed-forward network that begins with a norm. It has
+/// no place for anything else of a wiring.
 void validate_parser(const ModelConfig& c) {
   check_sizes(c);
   check_stack("decoder", c, c.stack(), c.layers);

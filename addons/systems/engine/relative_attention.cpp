@@ -175,8 +175,9 @@ OpRules relative_attention_rules() {
               }};
 }
 
-// Relative positions over a memory (Transformer-XL, Dai et al. 2019): attention looks back at the states that each layer
-// had for the segment before, and compares queries with the distance of each key. No gradient goes into the memory.
+// Relative positions over a memory (Transformer-XL, Dai et al. 2019): attention looks back at the states that each
+// layer had for the segment before, and compares queries with the distance of each key. No gradient goes into the
+// memory.
 
 constinit const PartRow relative_part{
     .record = record_relative, .check = check_relative, .cost = cost_of_relative};

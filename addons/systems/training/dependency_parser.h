@@ -1,5 +1,5 @@
-// Dependency parsing by transitions: the transition system and what the parser reads of a state, the parser, and the task
-// that it learns from.
+// Dependency parsing by transitions: the transition system and what the parser reads of a state, the parser, and the
+// task that it learns from.
 //
 // Follows the arc-standard transition system (Nivre 2004) as Chen and Manning (2014) use it;
 // static_oracle is its static oracle.
@@ -199,7 +199,8 @@ std::string to_string(const Attachment& attachment);
 // Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in
 // their order. Trees that are not projective have no such states: both splits leave them out and count them, and they
 // are scored like the others when validation() is parsed. A validation label that no
-// training tree has is not a class: its rows count for nothing in the loss, and its words as wrong in the labelled score.
+// training tree has is not a class: its rows count for nothing in the loss, and its words as wrong in the labelled
+// score.
 
 /// The data of a run with data.name "treebank".
 struct TreebankData {

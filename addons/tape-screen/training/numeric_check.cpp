@@ -12,8 +12,8 @@
 namespace normscope {
 namespace {
 
-/// One node of a tape alone: its CPU kernels on the calling thread and on buffers of their own, for as many inputs as the
-/// caller wants to try. Add the inputs in order, then prepare().
+/// One node of a tape alone: its CPU kernels on the calling thread and on buffers of their own, for as many inputs as
+/// the caller wants to try. Add the inputs in order, then prepare().
 class LoneInstruction {
  public:
   LoneInstruction(const Node& node, const StepInputs& step) : node_(node), step_(step) {}

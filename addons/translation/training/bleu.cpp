@@ -166,8 +166,8 @@ std::string to_string(const Bleu& b) {
 
 namespace normscope::experiments {
 
-// BLEU of a trained run's translations, for studies: of all validation pairs with the beam of normscope translate, or of the
-// first rows of made-up data, greedily.
+// BLEU of a trained run's translations, for studies: of all validation pairs with the beam of normscope translate, or
+// of the first rows of made-up data, greedily.
 
 namespace {
 

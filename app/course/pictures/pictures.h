@@ -1,7 +1,7 @@
 // The walk is a figure of a gradient on its way down: for each run a stack of layers below the loss, at one step, with
 // an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
-// stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread, less
-// the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
+// stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread,
+// less the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
 // shows it at the step that the user chooses, the report at the last.
 #pragma once
 

@@ -394,8 +394,8 @@ class ExplainPage : public Page {
   bool reach_open_ = false;
 };
 
-// ---- Behind Explain is what the learner should now be able to say: sentences to complete with a word. The lesson ends here,
-// or with Explain where it has no sentences.
+// ---- Behind Explain is what the learner should now be able to say: sentences to complete with a word. The lesson ends
+// here, or with Explain where it has no sentences.
 
 constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
 

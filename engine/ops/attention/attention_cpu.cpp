@@ -1,6 +1,6 @@
 // attention on the CPU: the passes of attention_inl.h over keys up to a row's length and, if causal, up to the query,
-// or within a window that ends with it. A window that reaches to both sides of the query is computed as a causal head's,
-// which sees so many keys more.
+// or within a window that ends with it. A window that reaches to both sides of the query is computed as a causal
+// head's, which sees so many keys more.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"

@@ -275,8 +275,8 @@ inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t
             });
 }
 
-/// Writes a block of probabilities. Those of a large op go past the cache if their lines allow: they would be gone before
-/// the backward pass, and the cache would fetch lines first that are only written to.
+/// Writes a block of probabilities. Those of a large op go past the cache if their lines allow: they would be gone
+/// before the backward pass, and the cache would fetch lines first that are only written to.
 inline void store_probabilities(const float* p, int64_t n, float* to, bool large) {
   if (large && reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
     for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);

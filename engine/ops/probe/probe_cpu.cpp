@@ -1,4 +1,5 @@
-// probe on the CPU computes one of these over the n numbers of x that count, which are of the asked part and no padding:
+// probe on the CPU computes one of these over the n numbers of x that count, which are of the asked part and no
+// padding:
 //   Mean        =  sum of x / n
 //   MeanSquare  =  sum of x^2 / n
 //   Variance    =  sum of (x - Mean)^2 / n        // in a second pass

@@ -1,5 +1,5 @@
-// The part of POSIX's <locale.h> that the sources use and mingw-w64 lacks: the locale "C", which the program never leaves. See
-// platforms/windows/README.md.
+// The part of POSIX's <locale.h> that the sources use and mingw-w64 lacks: the locale "C", which the program never
+// leaves. See platforms/windows/README.md.
 #pragma once
 
 #include_next <locale.h>

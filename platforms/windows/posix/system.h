@@ -1,5 +1,5 @@
-// Questions of the engine that Windows answers by another name than POSIX. Called where engine/core and engine/cpu ask Linux
-// something of its own.
+// Questions of the engine that Windows answers by another name than POSIX. Called where engine/core and engine/cpu ask
+// Linux something of its own.
 #pragma once
 
 #include <cstddef>

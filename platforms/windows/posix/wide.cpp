@@ -72,8 +72,8 @@ int fail_with_last_error() {
 
 }  // namespace normscope::windows
 
-// libstdc++ reads the text of a path by this facet, which knows the locale "C" alone: here it knows UTF-8. The members of
-// the library stand in a file of their own, which is not linked where they are.
+// libstdc++ reads the text of a path by this facet, which knows the locale "C" alone: here it knows UTF-8. The members
+// of the library stand in a file of their own, which is not linked where they are.
 namespace std {
 namespace {
 

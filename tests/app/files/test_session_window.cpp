@@ -1,5 +1,5 @@
-// These tests keep a session as the window does: runs with their plots by layer and bookmarks come back, and what goes on
-// from there is what would have gone on.
+// These tests keep a session as the window does: runs with their plots by layer and bookmarks come back, and what goes
+// on from there is what would have gone on.
 #include "app/shell/session_window.h"
 
 #include "app/panels/metrics.h"

@@ -144,7 +144,8 @@ class PlotScript {
   }
 
  private:
-  /// "rate", "loss", "state", "depth METRIC", "over METRIC A": a plot as Ctrl+T copies it, what can be dragged in it, and what is pale.
+  /// "rate", "loss", "state", "depth METRIC", "over METRIC A": a plot as Ctrl+T copies it, what can be dragged in it,
+  /// and what is pale.
   std::string told(const std::string& what, const std::string& id, const std::string& letter) {
     const auto metric = [&] { return std::ranges::find(metrics(), id, &MetricInfo::id)->metric; };
     const plot::PlotSpec plot =

@@ -1,5 +1,5 @@
-// A story is a window that somebody uses, as a file: what is done stands in lines that begin with '>', and below each what
-// it changed on the screen, what it asked of the trainer, and every text that overlaps another. The files are
+// A story is a window that somebody uses, as a file: what is done stands in lines that begin with '>', and below each
+// what it changed on the screen, what it asked of the trainer, and every text that overlaps another. The files are
 // tests/stories/*.txt and addons/*/tests/stories/*.txt; `make accept` writes what the program of today answers, and
 // tests/stories/README.md explains the lines.
 #include <sys/stat.h>
@@ -24,9 +24,9 @@ namespace {
 using namespace session;
 namespace fs = std::filesystem;
 
-/// A window in a folder of its own: "file a.txt WORDS" writes a file there, as refusals.h has its bytes, "runs a.toml" one of a
-/// run, "runs a.toml WORDS" of other runs of its size, "placement a.toml WORDS" a placement of the user's own, which is
-/// read; "folder a" makes a folder, "pipe a" a pipe, "open a.txt" opens what was dropped on the window.
+/// A window in a folder of its own: "file a.txt WORDS" writes a file there, as refusals.h has its bytes, "runs a.toml"
+/// one of a run, "runs a.toml WORDS" of other runs of its size, "placement a.toml WORDS" a placement of the user's own,
+/// which is read; "folder a" makes a folder, "pipe a" a pipe, "open a.txt" opens what was dropped on the window.
 template <class Window>
 struct InFolder : Window {
   template <class... Given>
@@ -248,8 +248,8 @@ class Telling {
  private:
   std::vector<std::string> lines() const { return fixture::lines_of(lab_->ui, of_); }
 
-  /// The steps of the session and of each run, where it was forked, what is set in it that was not when the story began, and
-  /// its edits.
+  /// The steps of the session and of each run, where it was forked, what is set in it that was not when the story
+  /// began, and its edits.
   std::string state() {
     const LabView& view = *lab_->state.session.view;
     const shell::UndoLog& undo = lab_->state.session.undo;

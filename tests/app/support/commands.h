@@ -1,8 +1,9 @@
 // A listing of commands is a file tests/answers/NAME.txt with lines for bash, and below each what it printed, what it
 // said on stderr, and its exit code where that is not 0. `make accept` writes the answers anew. Each paragraph has a
 // folder of its own, with tiny.toml, a run of twelve steps, and book.txt, a text. `normscope` is the program without a
-// display and without earlier results; `$tiny` is the run, `$small` its sizes as options; `json EXPRESSION...` prints what is so called
-// in standard input, as Python calls it: d["runs"][0]; "let " begins what holds for the lines below too. A paragraph that uses the command of an add-on which this build lacks is left out.
+// display and without earlier results; `$tiny` is the run, `$small` its sizes as options; `json EXPRESSION...` prints
+// what is so called in standard input, as Python calls it: d["runs"][0]; "let " begins what holds for the lines below
+// too. A paragraph that uses the command of an add-on which this build lacks is left out.
 #pragma once
 
 #include <regex>

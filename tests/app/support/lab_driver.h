@@ -26,7 +26,8 @@ struct LabDriver {
   virtual void rest() { driver.frames(3); }
   /// Does what a line of a story says that this window alone understands; false: it does not.
   virtual bool obey(const std::string& /*verb*/, const std::string& /*rest*/) { return false; }
-  /// `click`, `key` and `type` act as the driver's do, and then draw the frames that show it; nobody waits for a trainer.
+  /// `click`, `key` and `type` act as the driver's do, and then draw the frames that show it; nobody waits for a
+  /// trainer.
   void click(std::string_view name, ui::Vec at = {0.5f, 0.5f}, int button = 0) {
     driver.click(name, at, button);
     rest();

@@ -1,6 +1,6 @@
 // A listing is what a window says, as lines of text. A test draws a state and compares its listing with a file that
-// somebody has read: tests/screens/NAME.txt, or addons/X/tests/screens/NAME.txt of an add-on's test. `make accept` writes
-// the files anew, and their difference is reviewed like the code's.
+// somebody has read: tests/screens/NAME.txt, or addons/X/tests/screens/NAME.txt of an add-on's test. `make accept`
+// writes the files anew, and their difference is reviewed like the code's.
 #pragma once
 
 #include <source_location>
@@ -12,8 +12,8 @@
 
 namespace normscope::fixture {
 
-/// A line for every control whose name begins with one of `of` ("name = value (off)"); where "|" is among these, also one
-/// for every text on the screen ("| words").
+/// A line for every control whose name begins with one of `of` ("name = value (off)"); where "|" is among these, also
+/// one for every text on the screen ("| words").
 std::vector<std::string> lines_of(const ui::Ui& ui, const std::vector<std::string>& of);
 
 /// The texts in a part of the screen, a line for each row.

@@ -10,7 +10,8 @@
 
 namespace normscope::fixture {
 
-/// A literal that begins at a quote of a source, with those that follow it, as the program has it; `at` moves behind it.
+/// A literal that begins at a quote of a source, with those that follow it, as the program has it; `at` moves behind
+/// it.
 inline std::string literal_at(const std::string& source, size_t& at) {
   std::string text;
   size_t end = at;

@@ -1,6 +1,6 @@
 // The systems view has small runs of the systems beside plain transformers (a decoder with a memory, and every network
-// that is not a transformer), and views of them after a few real steps: names and numbers are the engine's. Each is trained
-// once.
+// that is not a transformer), and views of them after a few real steps: names and numbers are the engine's. Each is
+// trained once.
 #pragma once
 
 #include "app/support/live_lab.h"

@@ -1,6 +1,6 @@
 // These tests run the app's threads beside each other, on models that take no time: what measures a lesson, what checks
-// one on several threads, the workers of a study, and a Lab that shares its finished runs with them. Under the address and
-// the thread sanitizer too.
+// one on several threads, the workers of a study, and a Lab that shares its finished runs with them. Under the address
+// and the thread sanitizer too.
 #include "app/lesson-player/worker.h"
 #include "app/support/gate.h"
 #include "app/support/small_lesson.h"

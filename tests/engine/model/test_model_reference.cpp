@@ -187,8 +187,8 @@ TEST_CASE("model: norm kinds, GELU, untied output, row weights, label smoothing"
 
 TEST_CASE("model: every activation equals its double reference and no other's") {
   // Catches an activation that trains as another: its network equals its own reference alone, whose loss check_model
-  // finds within 1e-6. Twice that is therefore another's. Nearest are the two forms of GELU, which differ by at most 5e-4
-  // in a hidden number and by 3.6e-6 in the loss.
+  // finds within 1e-6. Twice that is therefore another's. Nearest are the two forms of GELU, which differ by at most
+  // 5e-4 in a hidden number and by 3.6e-6 in the loss.
   const size_t count = std::size(kActivations);
   for (size_t a = 0; a < count; ++a) {
     INFO(kActivations[a]);

@@ -102,7 +102,8 @@ TEST_CASE("norm kinds: none satisfies another's line of the theorem") {
 }
 
 TEST_CASE("norm kinds: a kind breaks its neighbour's identity") {
-  // s is far from zero, so the variance with a detached sigma exceeds the variance of the whole derivative by s^2/sigma^2.
+  // s is far from zero, so the variance with a detached sigma exceeds the variance of the whole derivative by
+  // s^2/sigma^2.
   int apart = 0;
   const std::vector<Row> simple = rows_of(NormKind::Simple, NormKind::Simple),
                          detached = rows_of(NormKind::DetachVariance, NormKind::DetachVariance);

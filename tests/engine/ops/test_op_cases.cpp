@@ -37,8 +37,8 @@ std::vector<OpRunner> cpu_runners(const OpCase& c) {
 }
 
 /// All cases. The address sanitizer looks where a kernel reads and writes: of the large ones it does so
-/// in the comparisons with the reference, and what a NaN decides (which is the largest, what is masked) every op's small
-/// ones decide too.
+/// in the comparisons with the reference, and what a NaN decides (which is the largest, what is masked) every op's
+/// small ones decide too.
 std::vector<OpCase> nan_cases() {
   std::vector<OpCase> cases = op_cases();
 #ifdef __SANITIZE_ADDRESS__

@@ -26,7 +26,8 @@ constexpr Checksums kKnown[] = {
 
 }  // namespace
 
-// Under a sanitizer kernels are compiled otherwise and round otherwise, and no result is stored: [slow] leaves this out.
+// Under a sanitizer kernels are compiled otherwise and round otherwise, and no result is stored: [slow] leaves this
+// out.
 TEST_CASE("the engine's numbers are those of their version, with every instruction set that is here",
           "[slow]") {
   REQUIRE(kNumbersVersion == kVersion);

@@ -28,8 +28,8 @@ TEST_CASE("feed-forward gain and Lemma 2, for F = D and F = 4D") {
 
 namespace {
 
-/// The numbers that a recursion gives within the bounds of Lemma 2 for Pre-LN, for uniform attention over n tokens that are
-/// uncorrelated at first: q <- q + m, m = 1/n + (1 - 1/n) rho; q <- q + g. One entry for each layer.
+/// The numbers that a recursion gives within the bounds of Lemma 2 for Pre-LN, for uniform attention over n tokens that
+/// are uncorrelated at first: q <- q + m, m = 1/n + (1 - 1/n) rho; q <- q + g. One entry for each layer.
 struct MeanField {
   double square = 0;  ///< q after the layer
   double cosine = 0;  ///< between tokens after the layer

@@ -275,8 +275,8 @@ TEST_CASE("skip product: what has no sigma has no product") {
   CHECK(TwoLayers(Placement::Post).product({{"L01.attn.sum.mean_square", 1.0}}).empty());
 }
 
-// One norm alone (measure/small_tape.h) against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020, Theorem 1 of Xu et
-// al. 2019. The identities row by row are in test_norm_kinds.cpp.
+// One norm alone (measure/small_tape.h) against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020,
+// Theorem 1 of Xu et al. 2019. The identities row by row are in test_norm_kinds.cpp.
 
 ModelConfig config_of(NormKind kind, Activation activation = Activation::Relu) {
   ModelConfig config = small_spec().model;

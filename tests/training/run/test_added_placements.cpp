@@ -1,5 +1,5 @@
-// These tests cover placements that are added at run time: files of them, what is offered, and that nothing that is kept
-// depends on them.
+// These tests cover placements that are added at run time: files of them, what is offered, and that nothing that is
+// kept depends on them.
 #include "engine/model/residual.h"
 #include "engine/support/named_placements.h"
 #include "training/files/config_file.h"

@@ -60,9 +60,9 @@ void check_steps(const RunSpec& spec, double of_norms = 1e-5) {
 }  // namespace
 
 // The lesson's model has 1.6 million numbers in front of a ReLU. Where rounding puts one on the other side of the kink,
-// the gradient below it changes by one in 256 for one of 1,024 letters: 1e-5 of a layer's norm. Adam makes a step of the
-// whole rate of what rounding left of a small gradient, so the distance also grows with the rate: over twenty steps to
-// 2e-5 of a norm at a rate of 1e-5, and to 5e-4 at 1e-4. Losses are means and stay together.
+// the gradient below it changes by one in 256 for one of 1,024 letters: 1e-5 of a layer's norm. Adam makes a step of
+// the whole rate of what rounding left of a small gradient, so the distance also grows with the rate: over twenty steps
+// to 2e-5 of a norm at a rate of 1e-5, and to 5e-4 at 1e-4. Losses are means and stay together.
 TEST_CASE("one file: twenty steps of the lesson's model are the engine's", "[slow]") {
   for (const char* preset : {"post", "pre"}) {
     RunSpec spec = with_fields(preset_run(preset), {{"train.lr", "1e-5"}});

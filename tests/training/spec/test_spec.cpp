@@ -297,8 +297,8 @@ TEST_CASE("schedule names are read back, others are refused") {
                     "[schedule] 'sine' is unknown: expected constant, inverse-sqrt, linear, step or cosine");
 }
 
-// The numbers are of a Python program of ours that follows the authors' code (mode linear_and_cos, sigma_F = 0.001) with
-// another quadrature; both find the same of 500 ends, or its neighbour.
+// The numbers are of a Python program of ours that follows the authors' code (mode linear_and_cos, sigma_F = 0.001)
+// with another quadrature; both find the same of 500 ends, or its neighbour.
 TEST_CASE("a warm-up by the loss begins at a hundredth and ends where another program ends it") {
   for (const auto& [gap, directions, end] : {std::array{2.0, 1e3, 0.42266533},
                                              {3.0, 7e3, 0.27276553},

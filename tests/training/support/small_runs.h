@@ -60,7 +60,8 @@ inline std::unique_ptr<Run> make_run(const RunSpec& spec, int32_t count = 0) {
   return run;
 }
 
-/// The run that `of` would have been at a step, trained there without a fork or a look back: with the edits made so far.
+/// The run that `of` would have been at a step, trained there without a fork or a look back: with the edits made so
+/// far.
 inline std::unique_ptr<Run> trained_straight(const RunSpec& spec, const Run& of, int32_t step) {
   auto run = make_run(spec);
   std::vector<Edit> edits;

@@ -49,8 +49,8 @@ struct Timing {
 constexpr double kTrial = 0.01;
 
 /// Times `call` in batches until about `budget` seconds are spent, after one call to warm up: five batches
-/// at least, and in a trial one. The process first sleeps for a moment, so that spinning threads of another library have
-/// gone to sleep.
+/// at least, and in a trial one. The process first sleeps for a moment, so that spinning threads of another library
+/// have gone to sleep.
 Timing time_call(const std::function<void()>& call, double budget = 0.25);
 
 /// Arithmetic in registers and memory bandwidth, the two lines of a roofline.

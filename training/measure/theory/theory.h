@@ -43,8 +43,9 @@ double relu_correlation(double c);
 /// "last layer" (ours; its order in D and L is bounded by Xiong et al. 2020, Theorem 1): the norm of dL/dW2 of the
 /// last layer, averaged over n tokens:
 ///   sqrt( D r/(1+r) g^2 (1 + (n-1) a) / (n q) )
-/// q is the mean square of the last norm's input, g^2 the mean square of a token's loss gradient at the output. a is the mean
-/// over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta the cosine of their gradients.
+/// q is the mean square of the last norm's input, g^2 the mean square of a token's loss gradient at the output. a is
+/// the mean over pairs of tokens of kappa(c) eta, with c the cosine of their states and eta the cosine of their
+/// gradients.
 double last_layer_gradient(double width, double n, double q, double g2 = 1, double a = 0, double r = 1);
 
 /// How alike places of a text are: probabilities for two places drawn at random, from counts.
@@ -129,8 +130,8 @@ class States {
   Pairs<double> covariance_{};
 };
 
-// ---- lines for plots by layer: each states its assumptions as code, and where one does not hold, the line is not drawn;
-// docs/theory.md compares each with measurements
+// ---- lines for plots by layer: each states its assumptions as code, and where one does not hold, the line is not
+// drawn; docs/theory.md compares each with measurements
 
 /// The measured number under a line, by layer.
 enum class Subject : uint8_t {
@@ -174,11 +175,12 @@ std::vector<Line> lines(const ModelConfig& config, const Question& question);
 /// empty when all hold. Throws Error for an equation that draws no line by layer.
 Message objection(std::string_view equation, const ModelConfig& config, const Question& question);
 
-// The trainability of a stack at initialisation, predicted by mean field for any wiring of one stream: whether its token
-// states collapse onto one direction on the way up, and whether gradients vanish or explode on the way down. Two numbers
-// a network, no run needed: a map over two settings takes milliseconds. The idea to judge a transformer's start by these
-// two is Cowsik et al. 2024 (Geometric Dynamics of Signal Propagation Predict Trainability of Transformers, arXiv
-// 2403.02579; the abstract was read); the recursions are ours, docs/theory.md. Called by sweeps, studies and tests.
+// The trainability of a stack at initialisation, predicted by mean field for any wiring of one stream: whether its
+// token states collapse onto one direction on the way up, and whether gradients vanish or explode on the way down. Two
+// numbers a network, no run needed: a map over two settings takes milliseconds. The idea to judge a transformer's start
+// by these two is Cowsik et al. 2024 (Geometric Dynamics of Signal Propagation Predict Trainability of Transformers,
+// arXiv 2403.02579; the abstract was read); the recursions are ours, docs/theory.md. Called by sweeps, studies and
+// tests.
 
 /// The largest variance of attention's logits for which the mean field holds: beyond it a query hears few
 /// keys, and which ones decides.

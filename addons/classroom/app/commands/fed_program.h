@@ -23,8 +23,8 @@ class FedProgram {
   FedProgram& operator=(const FedProgram&) = delete;
 
   /// Writes all bytes, in order, and waits while the program has enough. It returns false when the program reads
-  /// no more, which finish() explains, or when InterruptGuard was told to stop. A program that went away is not a signal
-  /// here: see prepare_streams().
+  /// no more, which finish() explains, or when InterruptGuard was told to stop. A program that went away is not a
+  /// signal here: see prepare_streams().
   bool feed(const void* bytes, size_t size);
   /// Closes the input and waits for the program's end. Unless the program succeeds, it throws an Error with
   /// the last line that the program said. It ends the program when InterruptGuard is told to stop meanwhile.

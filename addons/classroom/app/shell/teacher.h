@@ -39,9 +39,9 @@ bool is_code(const CodeHash&, std::string_view code);
 inline constexpr size_t kMaxRules = 500, kLongestRule = 200;
 
 /// Which controls the teacher has locked or hidden. A rule is for a control and all whose names go on with '/' or '.':
-/// "settings/train" covers "settings/train.lr" and "settings/train.lr/A". The longest rule decides, so that one control of
-/// a hidden group can be shown. Whatever explains why a control does not answer, the palette, and the controls of teacher
-/// mode and presentation mode are never held.
+/// "settings/train" covers "settings/train.lr" and "settings/train.lr/A". The longest rule decides, so that one control
+/// of a hidden group can be shown. Whatever explains why a control does not answer, the palette, and the controls of
+/// teacher mode and presentation mode are never held.
 class ControlPolicy {
  public:
   /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,

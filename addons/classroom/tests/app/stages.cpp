@@ -6,8 +6,8 @@
 namespace normscope::test_screens {
 namespace {
 
-/// "rule settings hidden" holds controls, "teach" begins the lesson with the code "open sesame", "heard" takes away what
-/// the window said, so that it shows when it says that again.
+/// "rule settings hidden" holds controls, "teach" begins the lesson with the code "open sesame", "heard" takes away
+/// what the window said, so that it shows when it says that again.
 struct Class : LabDriver {
   Class() : LabDriver(fixture::lab_view()) {}
   bool obey(const std::string& verb, const std::string& rest) override {

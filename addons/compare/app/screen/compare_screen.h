@@ -1,11 +1,11 @@
 // Shows two to eight runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
-// It is state plus draw() without a window: it reads a LabView, returns ScreenRequests, and shares the step cursor with the
-// Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
+// It is state plus draw() without a window: it reads a LabView, returns ScreenRequests, and shares the step cursor with
+// the Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
 //
-// Controls: compare/run/A ... H (baseline) with compare/run/A/replace and /remove, compare/where/1 ... 8, compare/settings,
-// compare/seeds, compare/align, compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A
-// ..., compare/loss, compare/difference, compare/map/A ..., compare/end, each figure with /menu; compare/tab where
-// panels share a cell.
+// Controls: compare/run/A ... H (baseline) with compare/run/A/replace and /remove, compare/where/1 ... 8,
+// compare/settings, compare/seeds, compare/align, compare/range, compare/maps/quantity, compare/matrix, compare/factor,
+// compare/place/A ..., compare/loss, compare/difference, compare/map/A ..., compare/end, each figure with /menu;
+// compare/tab where panels share a cell.
 #pragma once
 
 #include "addons/compare/app/figures.h"
@@ -41,9 +41,9 @@ KeptChoice choice_from(const ScreenSettings& settings);
 /// Throws Error for settings that no link has: of files, too.
 void check_link(const ScreenSettings& settings);
 
-/// Which runs stand side by side: the session's own under their letters, and recorded ones in the places that are free or
-/// that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their own
-/// and followed while they grow.
+/// Which runs stand side by side: the session's own under their letters, and recorded ones in the places that are free
+/// or that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their
+/// own and followed while they grow.
 class SideBySide {
  public:
   /// Called from a file's thread when the file has news; empty: update() reads the files.

@@ -86,7 +86,8 @@ bool entry(Ui& ui, Rect& left, const std::string& name, const std::string& label
 
 }  // namespace
 
-/// The filled places, and empty ones up to four in all. From four filled ones on, one empty place more, if there is one.
+/// The filled places, and empty ones up to four in all. From four filled ones on, one empty place more, if there is
+/// one.
 std::vector<SideBySide::Place> CompareScreen::cards_of(const Frame& f) const {
   const auto used = [](const SideBySide::Place& place) {
     return place.live || place.recorded || !place.path.empty();

@@ -376,8 +376,8 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   }
 }
 
-/// Bytes of the parameters' gradients that a look does without: where each takes the place of the one before (Look), all
-/// but the largest.
+/// Bytes of the parameters' gradients that a look does without: where each takes the place of the one before (Look),
+/// all but the largest.
 int64_t spared_gradients(const InspectOptions& options, const Store& store) {
   size_t kept = 0;
   for (const ParameterInfo& p : store.parameters()) kept = std::max(kept, p.shape.padded());

@@ -546,7 +546,8 @@ TEST_CASE(
   CHECK(plan(back).gradients > 0);
   CHECK(plan(seen).activations >= plan(least).activations + 3 * 4 * 11 * 11);
   CHECK(plan(norms).gradients < plan(back).gradients / 2);
-  // Activations' gradients share their places: beside the gradients of parameters and states there is room for a few alone.
+  // Activations' gradients share their places: beside the gradients of parameters and states there is room for a few
+  // alone.
   Tape tape(model.store);
   const ModelValues values =
       record_transformer(tape, model.config, {.batch = 1, .sequence = 11, .training = false});

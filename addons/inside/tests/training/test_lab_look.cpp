@@ -1,5 +1,5 @@
-// A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and what
-// trains goes on from the same bits.
+// A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and
+// what trains goes on from the same bits.
 #include "addons/inside/training/inside.h"
 #include "training/support/lab_runs.h"
 

@@ -1,5 +1,5 @@
-// These tests hold Adam less its leading direction against the same in double precision over ten steps, and its singular
-// values against the values of Adam's own step.
+// These tests hold Adam less its leading direction against the same in double precision over ten steps, and its
+// singular values against the values of Adam's own step.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "engine/support/step_input_changes.h"

@@ -1,5 +1,5 @@
-// Cases of the ops on several streams, and of heads that repeat: see op_cases.h. Widths are around the vector lengths, and
-// weights are shared by all positions, with sums over many of them, or each position's own.
+// Cases of the ops on several streams, and of heads that repeat: see op_cases.h. Widths are around the vector lengths,
+// and weights are shared by all positions, with sums over many of them, or each position's own.
 #include <fmt/format.h>
 
 #include <array>

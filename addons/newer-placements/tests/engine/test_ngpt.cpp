@@ -1,5 +1,5 @@
-// These tests hold nGPT (Loshchilov et al. 2024, arXiv 2410.01131): the kernel that keeps vectors at length one, a whole
-// decoder against the paper's own coordinates, in which states have length one too, and the steps of its scales.
+// These tests hold nGPT (Loshchilov et al. 2024, arXiv 2410.01131): the kernel that keeps vectors at length one, a
+// whole decoder against the paper's own coordinates, in which states have length one too, and the steps of its scales.
 // Gradients: test_model_reference.cpp.
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/support/model_fixture.h"

@@ -48,8 +48,8 @@ TEST_CASE("streams: the text says what they are, and nothing else is one") {
 }
 
 // All streams begin as the input and are written alike, so that what is read is the single stream times a number, which
-// the norm that a branch begins with does not see but for its epsilon: 1e-5 beside the mean square of what it reads, which
-// is about 1/k for a mean of k branches. With 13 of them a norm's output changes by 7e-5 of itself.
+// the norm that a branch begins with does not see but for its epsilon: 1e-5 beside the mean square of what it reads,
+// which is about 1/k for a mean of k branches. With 13 of them a norm's output changes by 7e-5 of itself.
 constexpr double kOfEpsilon = 1e-4;
 
 TEST_CASE("gpas: as text and back") {

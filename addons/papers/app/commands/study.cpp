@@ -1,6 +1,6 @@
-// normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. normscope zoo
-// is one of them, with options: every placement, norm, initialisation and optimizer on one model. Both can be resumed and
-// shared out over machines: finished runs are kept.
+// normscope study answers one question by one or several sweeps and writes a page, from a file of studies/. normscope
+// zoo is one of them, with options: every placement, norm, initialisation and optimizer on one model. Both can be
+// resumed and shared out over machines: finished runs are kept.
 #include <fmt/ranges.h>
 
 #include "addons/papers/app/study_file.h"

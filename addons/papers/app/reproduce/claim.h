@@ -3,7 +3,8 @@
 //
 // It has the same runs, measures and checks as a lesson, in the lessons' own tables (course/lesson.h), so that a claim
 // and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which RunNumbers
-// keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons measure.
+// keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons
+// measure.
 #pragma once
 
 #include "app/course/lesson.h"

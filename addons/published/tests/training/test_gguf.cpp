@@ -1,4 +1,5 @@
-// GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is refused.
+// GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is
+// refused.
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>
@@ -461,8 +462,8 @@ TEST_CASE("gguf: a file's tokens are those of the tokenizer.json that it was mad
 
 namespace {
 
-/// The file of a row of refusals/gguf.txt: keys with values as in JSON, tensors of a type and a shape, or bare numbers, texts
-/// and counts of what the file has.
+/// The file of a row of refusals/gguf.txt: keys with values as in JSON, tensors of a type and a shape, or bare numbers,
+/// texts and counts of what the file has.
 std::string written(const std::string& row) {
   GgufWriter file;
   for (const std::string& line : split(row, "; ")) {

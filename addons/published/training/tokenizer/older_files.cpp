@@ -25,8 +25,8 @@ namespace normscope::tokenizer {
 
 // What stands beside an older vocabulary: tokenizer_config.json, special_tokens_map.json and added_tokens.json.
 //
-// Promises: every key is read, or known to change no number of a token, or refused by its name. Tokens come in the order
-// in which the library transformers adds them to a vocabulary, and with the numbers that they get there.
+// Promises: every key is read, or known to change no number of a token, or refused by its name. Tokens come in the
+// order in which the library transformers adds them to a vocabulary, and with the numbers that they get there.
 
 struct OlderFiles {
   std::filesystem::path folder;

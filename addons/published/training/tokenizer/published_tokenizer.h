@@ -2,8 +2,9 @@
 // gives, and the text that this makes of numbers.
 //
 // It reads tokenizer.json, in which a tokenizer is put together of components (normalizer, pre-tokenizer, model,
-// post-processor, decoder, added tokens), or the older vocab.json with merges.txt, and vocab.txt, or a GGUF file. A component, an option
-// or a regular expression that is not known is refused by name. What cuts and pads batches is left to the caller.
+// post-processor, decoder, added tokens), or the older vocab.json with merges.txt, and vocab.txt, or a GGUF file. A
+// component, an option or a regular expression that is not known is refused by name. What cuts and pads batches is left
+// to the caller.
 #pragma once
 
 #include <cstdint>

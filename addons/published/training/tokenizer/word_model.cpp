@@ -96,8 +96,9 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // A character that is not a token becomes its bytes, else the unknown token, of which several in a row may be one; without
-  // one it is left out. Waiting unknown tokens come behind bytes that follow them, as in the library that made the files.
+  // A character that is not a token becomes its bytes, else the unknown token, of which several in a row may be one;
+  // without one it is left out. Waiting unknown tokens come behind bytes that follow them, as in the library that made
+  // the files.
   std::vector<int32_t> characters(std::string_view word) const {
     std::vector<int32_t> ids;
     bool waits = false;
@@ -121,8 +122,8 @@ class Bpe final : public WordModel {
     return ids;
   }
 
-  // The pair of the lowest rank comes first, and of those the leftmost. An entry of the queue that no longer says what is
-  // there is passed over.
+  // The pair of the lowest rank comes first, and of those the leftmost. An entry of the queue that no longer says what
+  // is there is passed over.
   void merge(std::vector<int32_t>& ids) const {
     struct Entry {
       int32_t rank;

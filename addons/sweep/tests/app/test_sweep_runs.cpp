@@ -198,7 +198,8 @@ TEST_CASE("sweep: predicted numbers need no run and are those of the cell's own 
     CHECK(value_of(cell, Metric::PredictedCosine) == alone.cosine);
     CHECK(value_of(cell, Metric::PredictedGradient) == alone.gradient);
   }
-  // Larger weights make branches larger, so that Post-LN's tokens are more alike; Pre-LN's are less alike than Post-LN's.
+  // Larger weights make branches larger, so that Post-LN's tokens are more alike; Pre-LN's are less alike than
+  // Post-LN's.
   const auto cosine = [&](size_t column, size_t row) {
     return value_of(grid.at(column, row), Metric::PredictedCosine);
   };

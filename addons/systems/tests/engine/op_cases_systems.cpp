@@ -1,5 +1,6 @@
 // Cases of convolution, of the largest under a window and of attention over a memory: see op_cases.h. Odd images, one
-// channel and many, windows that overlap, leave pixels out or reach into the padding, and equal numbers under one window.
+// channel and many, windows that overlap, leave pixels out or reach into the padding, and equal numbers under one
+// window.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The part of POSIX's <sys/stat.h> that the sources use: a file's identity, which the C library leaves out, and two kinds of file
-// that there are not. See platforms/windows/README.md.
+// The part of POSIX's <sys/stat.h> that the sources use: a file's identity, which the C library leaves out, and two
+// kinds of file that there are not. See platforms/windows/README.md.
 #pragma once
 
 #include_next <sys/stat.h>
