@@ -1,6 +1,5 @@
-// Shared by the commands that train a study: options, files, --dry-run, --print-command,
-// shards, progress, and the summary at the end. compare, lesson check and commands of add-ons fill in
-// the rest.
+// Shared by the commands that train a study: options, files, --dry-run, --print-command, shards, progress, and the
+// summary at the end. compare, lesson check and commands of add-ons fill in the rest.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +43,7 @@ void add_option_text(std::string& line, std::string_view between, const char* op
 
 /// The SVG's path as seen from the page's folder; empty: there is none.
 std::string picture_beside(const StudyFiles& files);
-/// The command that makes the same page, including its files where they do not name places of this
-/// machine.
+/// The command that makes the same page, including its files where they do not name places of this machine.
 std::string page_command(std::string line, const StudyFiles& files);
 
 using experiments::OnProgress, experiments::StudyResults;
@@ -70,12 +68,10 @@ struct StudyWork {
 };
 Exit run_study(const StudyOptions& options, StudyWork work);
 
-// Shared by the commands that run experiments: the store of results, and the bars that show
-// progress.
+// Shared by the commands that run experiments: the store of results, and the bars that show progress.
 
-/// The folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
-/// which is the only one with a size limit. If that cache cannot be used, it warns and names no folder. With
-/// `reads_only` it makes no folder.
+/// The folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache, which is the only one
+/// with a size limit. If that cache cannot be used, it warns and names no folder. With `reads_only` it makes no folder.
 experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
 /// The whole without --shard. Throws CommandError(usage).

@@ -218,8 +218,7 @@ void add_figures(const Lesson& lesson, nlohmann::json& links) {
   }
 }
 
-/// {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0; and
-/// its figures.
+/// {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0; and its figures.
 std::string links_text(const Course& course) {
   nlohmann::json links = nlohmann::json::object();
   for (const Lesson& lesson : course.lessons) {

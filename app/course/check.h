@@ -36,8 +36,7 @@ bool may_be_censored(const Curve& curve);
 /// Whether a measure may be such a value, or be made of one.
 bool may_be_censored(const Lesson& lesson, const Measure& measure);
 
-/// The measure of one seed. NaN where the curve gives no value; +inf for a first_below that never
-/// happens.
+/// The measure of one seed. NaN where the curve gives no value; +inf for a first_below that never happens.
 double evaluate(const Lesson& lesson, const Measure& measure, const CurveSet& curves);
 
 /// The mean over seeds, by the kind of mean, and their range.
@@ -52,8 +51,7 @@ Spread spread_of(const std::vector<double>& values, Mean mean);
 std::string with_unit(const std::string& number, const std::string& unit);
 /// The value as shown: "0.00015", "8 200×"; "at least 64" for a value at a bound of its measurement.
 std::string shown(double value, const Measure& measure, const Words& words = words::language("en"));
-/// Writes lowest to highest: "7 100 to 50 000×"; one number where both are shown alike; "3 of 5" for a
-/// count.
+/// Writes lowest to highest: "7 100 to 50 000×"; one number where both are shown alike; "3 of 5" for a count.
 std::string range_text(const Spread& spread, const Measure& measure,
                        const Words& words = words::language("en"));
 

@@ -60,16 +60,13 @@ inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile 
 std::string of_layer(std::string name, int32_t layer);
 int32_t layers_of(const std::string& name, const ModelConfig& model);
 
-/// Where a prediction of the curve is drawn: from its first point to its last, at every point or
-/// at 21 of them.
+/// Where a prediction of the curve is drawn: from its first point to its last, at every point or at 21 of them.
 std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve);
 
-/// Lists what can be measured for this kind of curve, when curve.y is not among it; it is empty when
-/// it is.
+/// Lists what can be measured for this kind of curve, when curve.y is not among it; it is empty when it is.
 std::string unknown_quantity(const Curve& curve);
 
-/// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value)
-/// when given.
+/// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
 experiments::StudyRun run_of(const Lesson& lesson, const std::string& run, uint64_t seed,
@@ -96,8 +93,7 @@ CurveData partial_curve(const Curve& curve, const ModelConfig& model, const Hist
 /// affect the curve: "Post-LN".
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
                       const Curve* curve = nullptr);
-/// The words of a setting that a label adds by itself and that `text` says too: "warm-up";
-/// empty: none.
+/// The words of a setting that a label adds by itself and that `text` says too: "warm-up"; empty: none.
 std::string setting_said(const Lesson& lesson, std::string_view text);
 
 }  // namespace normscope::course

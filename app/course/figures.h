@@ -31,8 +31,7 @@ std::string letter_of(const Lesson& lesson, const FigureLine& line);
 /// Whether the numbers at the ends of a figure's lines are means of kLossWindow losses, which they
 /// are for losses over the steps of training.
 bool ends_in_means(const Figure& figure);
-/// Whether every point of a figure is such a mean, which is so for losses at the ends of runs over a
-/// setting.
+/// Whether every point of a figure is such a mean, which is so for losses at the ends of runs over a setting.
 bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);

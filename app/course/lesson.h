@@ -73,8 +73,7 @@ struct Try {
   bool operator==(const Try&) const = default;
 };
 
-/// The changes in the order of their fields. `to_text` writes them as they are kept, and `settings_of`
-/// reads them back.
+/// The changes in the order of their fields. `to_text` writes them as they are kept, and `settings_of` reads them back.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 std::string to_text(const Settings& settings);
 Settings settings_of(const std::string& set);
@@ -147,9 +146,8 @@ std::vector<std::string> possible_faults(const Prediction& prediction);
 /// The lesson's first thought that leads to one of the faults; empty: none does.
 std::string thought_behind(const Lesson& lesson, const std::vector<std::string>& faults);
 
-/// How seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
-/// the median where a value may end at a bound of its measurement (may_be_censored in check.h); by a count for yes or
-/// no.
+/// How seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by the median
+/// where a value may end at a bound of its measurement (may_be_censored in check.h); by a count for yes or no.
 enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
 
@@ -161,8 +159,7 @@ struct LessonRun {
   std::vector<Edit> edits{};
 };
 
-/// A computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of
-/// them.
+/// A computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of them.
 struct LessonTape {
   std::string id;
   SmallTape tape;
@@ -337,8 +334,7 @@ struct Prediction {
 struct Knob {
   std::string id{}, run{}, field{}, label{};
   double low = 0, high = 1, step = 1;
-  /// Replaces `field` where the knob says what is in a slot of the wiring: its number is the index
-  /// of a choice.
+  /// Replaces `field` where the knob says what is in a slot of the wiring: its number is the index of a choice.
   std::string slot{};                           ///< "before", "q k", "final"
   std::string part{};                           ///< "attn" or "ffn" where only that part has it; empty: both
   std::vector<std::string> choices{}, names{};  ///< as the wiring writes them, and as shown
@@ -414,8 +410,7 @@ double first_value(const Lesson& lesson, const Knob& knob);
 /// The value as shown: "0.004", "LayerNorm".
 std::string shown_value(const Knob& knob, double value);
 
-/// The keys and values of the wiring that the slots of a run make, with each knob at the
-/// number that `value` gives.
+/// The keys and values of the wiring that the slots of a run make, with each knob at the number that `value` gives.
 std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const std::string& run,
                                                    const std::function<double(const Knob&)>& value);
 

@@ -36,8 +36,7 @@ struct CellMap {
 /// Uses the learner's own measurement, as far as it has come, or else the five seeds.
 CellMap cells_of(const Curve& border, const FigureData& data);
 
-/// Adds the cells and, in ink, the border between cells in which at least half of the seeds learn and
-/// the others.
+/// Adds the cells and, in ink, the border between cells in which at least half of the seeds learn and the others.
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
 
 /// Sets the axes of such a figure, from half a cell below the first value to half a cell above the
@@ -60,8 +59,7 @@ inline bool is_swept(const Curve& curve) {
 
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
-/// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that
-/// do not fit.
+/// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that do not fit.
 std::vector<experiments::StudyRun> points_of(const Curve& curve, const experiments::StudyRun& run);
 
 /// Measures over `xs`: the curve's own values, and those that the learner tried.

@@ -584,8 +584,7 @@ class Checker : TableChecker {
           Message("'{}' is of {} layers: expected {}, as this river's", f.below, layers(*below), layers(f)));
   }
 
-  /// Whether neither a norm nor a factor rescales the stream on its way, so that every part keeps its
-  /// size.
+  /// Whether neither a norm nor a factor rescales the stream on its way, so that every part keeps its size.
   static bool only_adds(RunSpec spec) {
     complete(spec);
     const ModelConfig& model = spec.model;

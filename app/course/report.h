@@ -13,8 +13,7 @@
 
 namespace normscope::course {
 
-/// Writes index.html, report.md, claims.md and figures into the folder and returns their paths. Throws
-/// Error.
+/// Writes index.html, report.md, claims.md and figures into the folder and returns their paths. Throws Error.
 std::vector<std::string> write_report(const Course& course, const std::string& folder);
 /// Lists everything that write_report may write into the folder.
 std::vector<std::string> report_files(const Course& course, const std::string& folder);

@@ -20,8 +20,7 @@ LessonTape read_tape(const std::string& id, Table t);
 /// Reads `over` with `xs`, or `steps` with `rate`, or neither.
 void read_tape_axis(Curve& c, Table& t);
 
-/// The field's number; 1 where the field multiplies several numbers, nothing for a field that the
-/// tape does not have.
+/// The field's number; 1 where the field multiplies several numbers, nothing for a field that the tape does not have.
 std::optional<double> field_of_tape(const SmallTape& tape, const std::string& field);
 
 /// Empty where `y` is one of "gradient w", "length gradient w", "mean value y", "gradient x .
@@ -31,8 +30,7 @@ std::string unknown_of_tape(const std::string& y);
 /// Part of the lesson's definition, and of what `lesson show` says.
 std::string definition_of(const LessonTape& tape);
 
-/// Checks what no single table can see: that the tapes run, and that curves, figures and knobs fit them.
-/// Throws Error.
+/// Checks what no single table can see: that the tapes run, and that curves, figures and knobs fit them. Throws Error.
 void check_tapes(const Lesson& lesson, const Table& root);
 
 // ---- what a tape comes to, measured by replaying it: curves of of = "tape" (course/curves.h), and the table in which
@@ -64,8 +62,7 @@ struct TapeTable {
 TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"),
                         int digits = 3);
 
-/// The table of a page: a head, then one line per row; "" where nothing is known, <br> between rows
-/// of numbers.
+/// The table of a page: a head, then one line per row; "" where nothing is known, <br> between rows of numbers.
 std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);
 
 /// Turns each row of scores into shares that add up to one.

@@ -42,9 +42,8 @@ void serve_textures();
 // Undoes serve_textures() before the context goes.
 void release_textures();
 
-// A synthetic mouse and keyboard for tests and for `screenshot --script`. It finds controls by name in
-// the registry, sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait,
-// release).
+// A synthetic mouse and keyboard for tests and for `screenshot --script`. It finds controls by name in the registry,
+// sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait, release).
 
 class UiDriver {
  public:
@@ -52,8 +51,7 @@ class UiDriver {
   UiDriver(Frame& loop, ui::Ui& ui, std::function<void()> frame);
 
   void frames(int n = 1);
-  // A control by name and waits up to 30 frames for it. It throws Error with the control's name and
-  // the nearest names.
+  // A control by name and waits up to 30 frames for it. It throws Error with the control's name and the nearest names.
   ui::Control control(std::string_view name);
   std::string value(std::string_view name) { return control(name).value; }
 

@@ -684,8 +684,7 @@ constexpr std::pair<const char*, const char*> kPace[] = {
      "A small model, of which every change trains all steps anew within moments: whatever you move, the plots show how "
      "the training would have ended (N)."}};
 
-// True for the first of runs with one schedule, because such runs share its handle. A warm-up that
-// is over has none.
+// True for the first of runs with one schedule, because such runs share its handle. A warm-up that is over has none.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;
   if (schedule.target > 0 || (!view.instant && schedule.warmup <= view.runs[index].step) ||

@@ -1,6 +1,5 @@
-// The Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
-// a window: it reads a LabView, returns ScreenRequests and knows no trainer, so window, screenshot and tests run the
-// same code.
+// The Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without a window: it
+// reads a LabView, returns ScreenRequests and knows no trainer, so window, screenshot and tests run the same code.
 #pragma once
 
 #include <array>

@@ -56,8 +56,7 @@ void set_pads(bool map, float label_room, plot::PlotSpec& plot) {
   }
 }
 
-/// The sentence that follows the move, beside a ball of its colour, in room that is kept while
-/// the ball moves.
+/// The sentence that follows the move, beside a ball of its colour, in room that is kept while the ball moves.
 void draw_ball_words(Ui& ui, Rect& rect, const LessonContext& context, const std::string& words) {
   const TextStyle style{Face::Sans, type::title};
   constexpr float kBall = 22, kLine = 20;

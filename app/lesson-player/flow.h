@@ -38,13 +38,11 @@ struct FlowContext {
   ui::Rect seen;  ///< where words can be read: terms outside it are not marked
   /// Collects where formulas are, for a caller that ends the page between them; null: nobody asks.
   std::vector<ui::Rect>* formulas = nullptr;
-  /// Holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by
-  /// itself.
+  /// Holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by itself.
   std::set<const view::Term*>* used = nullptr;
 };
 
-/// The least width at which a text has as many lines as at its full one, so that no word stands alone in the
-/// last.
+/// The least width at which a text has as many lines as at its full one, so that no word stands alone in the last.
 float even_width(const ui::Painter& p, float width, const ui::TextStyle& style, const std::string& text,
                  float line);
 

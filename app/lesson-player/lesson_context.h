@@ -59,8 +59,7 @@ struct Turn {
 // lesson/opening.
 class OpeningPicture {
  public:
-  /// Takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be
-  /// seen.
+  /// Takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be seen.
   void draw(ui::Ui& ui, const ui::Rect& room, const course::Lesson& lesson, const course::Changes& changes,
             const MeasureState* measured);
 

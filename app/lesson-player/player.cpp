@@ -249,8 +249,7 @@ void draw_course_button(Ui& ui, const Rect& left, LessonContext& context) {
   ui.end_popup();
 }
 
-/// Says left of the buttons, where there is room, why the one that leads on is grey; its help says so
-/// too.
+/// Says left of the buttons, where there is room, why the one that leads on is grey; its help says so too.
 void draw_why_grey(Ui& ui, const Rect& room, const std::string& why) {
   for (const float px : {type::body, type::tick})
     if (const TextStyle style{Face::Sans, px}; ui.paint().text_width(style, why) <= room.w) {

@@ -41,10 +41,9 @@ class Measurer {
   virtual std::shared_ptr<const MeasureState> state() const = 0;
 };
 
-// The results of the learner's runs, kept between starts: one file per measurement in the folder of
-// the progress, named after everything that decides it (the lesson's definition, the learner's settings, the seed, the
-// program's version). A file that is damaged or belongs to something else counts as missing: it is measured again and
-// overwritten.
+// The results of the learner's runs, kept between starts: one file per measurement in the folder of the progress, named
+// after everything that decides it (the lesson's definition, the learner's settings, the seed, the program's version).
+// A file that is damaged or belongs to something else counts as missing: it is measured again and overwritten.
 class SavedCurves {
  public:
   /// An empty folder keeps nothing.
@@ -54,8 +53,7 @@ class SavedCurves {
   static std::string folder_beside(const std::string& progress_path);
 
   std::optional<MeasureState> load(const course::Lesson& lesson, const course::Changes& changes) const;
-  /// A failure does no harm: the measurement is then repeated next time. Only the newest few of a lesson are
-  /// kept.
+  /// A failure does no harm: the measurement is then repeated next time. Only the newest few of a lesson are kept.
   void save(const course::Lesson& lesson, const MeasureState& state) const;
 
  private:

@@ -66,8 +66,7 @@ void turn_axis(plot::PlotSpec&);
 std::string pictures_folder();
 // The size of a plot as a file, in logical px; a PNG has twice as many pixels along each side.
 inline constexpr plot::ExportSize kPlotFileSize{640, 400};
-// Writes one plot to `path` and overwrites a file there. It needs no window. It throws Error with the
-// path.
+// Writes one plot to `path` and overwrites a file there. It needs no window. It throws Error with the path.
 void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
                 plot::ExportSize size = kPlotFileSize, const plot::View& view = {});
 // Writes one file per plot and returns their paths. It throws Error with the path when that fails.

@@ -62,8 +62,7 @@ void dress_line(plot::Series&, const RunView&, view::Side, bool compact);
 // plots: a narrow plot has room only for the letter.
 plot::Series layer_line(const LabView&, size_t index, bool compact, view::Side);
 float depth_pad_right(const LabView&, bool compact);
-// Says "Going down A: decoder falls 5.4×, encoder is flat.", from the last layer to the first; empty
-// without values.
+// Says "Going down A: decoder falls 5.4×, encoder is flat.", from the last layer to the first; empty without values.
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder);
 
@@ -105,8 +104,7 @@ std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOption
 std::string gets_less(const std::vector<float>& gradients);
 // Sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
-// The title of an axis in files: the metric with its matrix or stream, where it has one, then the step, then
-// the run.
+// The title of an axis in files: the metric with its matrix or stream, where it has one, then the step, then the run.
 std::string axis_of(const LabView&, const MetricInfo&, const PlotOptions&);
 std::string at_step(std::string_view what, int step);
 std::string of_run(std::string_view what, const RunView&);

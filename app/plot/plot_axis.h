@@ -63,8 +63,7 @@ double along(const Axis&, double share);
 // A round step (1, 2, 5 times a power of ten) with at most `most` multiples in `range`.
 double round_step(double range, int most, bool integer);
 
-// For the lines of a plot: thinning that keeps every extreme, places for markers, and direct
-// labels pushed apart.
+// For the lines of a plot: thinning that keeps every extreme, places for markers, and direct labels pushed apart.
 
 struct Line {
   ui::Pieces pieces;  // in pixels, cut where the series is not finite
@@ -73,17 +72,15 @@ struct Line {
   bool dense = false;  // points less than three pixels apart
 };
 
-// The indices [first, last) of the points in [lo, hi], with one more on each side, so that lines
-// reach the border.
+// The indices [first, last) of the points in [lo, hi], with one more on each side, so that lines reach the border.
 std::pair<size_t, size_t> visible(const Series&, double lo, double hi);
 
 // Keeps at most four points per `column` pixels, in their order: first, lowest, highest, last. A series with
 // fewer points is drawn in full.
 Line thin(const Series&, const PlotMap&, float column);
 
-// The indices of the points with a marker, 30 to 50 px apart. They are fixed to the data, so
-// that they do not wander while the series grows. Runs start at different places, so that markers do not hide each
-// other.
+// The indices of the points with a marker, 30 to 50 px apart. They are fixed to the data, so that they do not wander
+// while the series grows. Runs start at different places, so that markers do not hide each other.
 std::vector<size_t> marker_points(const Series&, const PlotMap&);
 
 // The index of the point nearest to x in a series with ascending x; 0 when it is empty.

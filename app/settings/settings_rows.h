@@ -12,8 +12,7 @@
 namespace normscope::settings {
 
 std::string field_label(const Field& field);
-// The fields that are touched most, in the order of their rows; the others follow in table
-// order.
+// The fields that are touched most, in the order of their rows; the others follow in table order.
 std::vector<const Field*> first_fields();
 
 bool differs(const Field& field, const LabView& view);

@@ -57,8 +57,7 @@ const std::string& tab_words(Screen screen, std::string_view what) {
 // The subject of a screen, "the comparison", for the words about its files and about a failure to draw it.
 const std::string& subject_of(Screen screen) { return tab_words(screen, "subject"); }
 
-// Carries out the requests of the shown screen. Its commands join the frame's, which
-// draw_app posts.
+// Carries out the requests of the shown screen. Its commands join the frame's, which draw_app posts.
 void carry_out(ScreenRequests requests, AppState& state, Ui& ui) {
   for (session::Command& command : requests.commands) state.session.commands.push_back(std::move(command));
   for (view::SavePlot& save : requests.saves) state.session.saves.push_back(std::move(save));

@@ -357,8 +357,7 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
   done(ui, files, path);
 }
 
-// Names the placement after the file. It is offered first, because that says whether the name is
-// free.
+// Names the placement after the file. It is offered first, because that says whether the name is free.
 void save_placement_to(Ui& ui, Files& files, const std::string& path, Message& notice) {
   const diagram::ShownStack& shown = *files.placement;
   const fs::path file(path);

@@ -112,8 +112,7 @@ const std::string* words_of(std::string_view control) {
   return found;
 }
 
-// Other names of a control, separated by spaces, for a person who does not know our word
-// (assets/words/controls.toml).
+// Other names of a control, separated by spaces, for a person who does not know our word (assets/words/controls.toml).
 std::string other_words(std::string_view control) {
   if (const panels::PanelControl* own = panels::panel_control(control)) return std::string(own->words);
   constexpr std::string_view kTab = "plot/tab/";

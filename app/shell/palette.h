@@ -43,16 +43,14 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 
 using Refusal = std::function<std::string(const PaletteItem&)>;
 
-// Lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of
-// sight, every placement, and the glossary. A chosen control that is out of sight must first be brought into view by
-// the app; then it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for
-// its runs, and presets to those that one of them can have. `refusal` is the app's answer if an item were
-// chosen.
+// Lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of sight, every
+// placement, and the glossary. A chosen control that is out of sight must first be brought into view by the app; then
+// it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for its runs, and
+// presets to those that one of them can have. `refusal` is the app's answer if an item were chosen.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {}, const LabView* view = nullptr,
                                        const Refusal& refusal = {});
-// Puts a control into words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram:
-// layers 3 to 6".
+// Puts a control into words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to 6".
 std::string control_title(std::string_view name);
 
 void open_palette(ui::Ui&, PaletteState&);

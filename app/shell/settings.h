@@ -52,8 +52,7 @@ class AutosaveFolder {
   AutosaveFolder(const AutosaveFolder&) = delete;
   AutosaveFolder& operator=(const AutosaveFolder&) = delete;
   const std::string& path() const { return path_; }
-  // Says that the user closed the window: the session is kept as the last one, and not offered as a
-  // lost one.
+  // Says that the user closed the window: the session is kept as the last one, and not offered as a lost one.
   void close_cleanly();
 
  private:

@@ -22,8 +22,7 @@ namespace {
 // A text is split at its subscripts: a matrix is written "W_Q" and drawn with a subscript.
 constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;  // smaller, and lower: shares of the em
 
-/// The place of the "_" of such a name at or after `from`, else npos. A path keeps its
-/// underscores.
+/// The place of the "_" of such a name at or after `from`, else npos. A path keeps its underscores.
 size_t subscript_at(std::string_view s, size_t from) {
   const auto is_letter = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');

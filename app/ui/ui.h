@@ -1,5 +1,4 @@
-// The thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame
-// is
+// The thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame is
 //   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
 // All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one full-window
 // ImGui window, and widgets take an explicit rectangle: screens own the layout. The widgets (app/ui/widgets.h) stand
@@ -44,9 +43,8 @@ struct Control {
   bool interactive = true;  // false: a region that only has a name (plots, panels)
 };
 
-/// Holds the named controls: in each frame every widget records its stable name, rectangle, value and help.
-/// Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the
-/// screen.
+/// Holds the named controls: in each frame every widget records its stable name, rectangle, value and help. Tests click
+/// by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the screen.
 class Registry {
  public:
   void clear();
@@ -192,8 +190,7 @@ class Ui {
   /// returns the present value.
   float ease(std::string_view key, float target, float ms);
 
-  /// True while something moves by itself or waits for a delay (easing, tooltip): draw the next frame
-  /// soon.
+  /// True while something moves by itself or waits for a delay (easing, tooltip): draw the next frame soon.
   bool animating() const { return animating_; }
   /// Says that something moves with the clock: draw the next frame soon.
   void animate() { animating_ = true; }

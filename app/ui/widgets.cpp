@@ -531,9 +531,8 @@ double log_step(double v, int direction) {
   return 0.2 * decade;
 }
 
-// Draws box, label and note at the left and unit at the right, and returns the place of the value
-// between them. The value always fits: in a narrow field the note goes first, then the unit, then the end of the
-// label.
+// Draws box, label and note at the left and unit at the right, and returns the place of the value between them. The
+// value always fits: in a narrow field the note goes first, then the unit, then the end of the label.
 Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,
                  float value_width, bool strong_border, bool enabled) {
   const Theme& t = ui.theme();

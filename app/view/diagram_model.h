@@ -122,8 +122,7 @@ WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<cons
 WiringChange set_norm(const Stack& stack, SlotId at, const WiredNorm& norm, bool only_this);
 WiringChange copy_layer(const Stack& stack, int from, int to);
 
-/// Returns "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for
-/// glyphs and captions.
+/// Returns "norm on stream", "norm in branch", "before, after", "no norm", "norms mixed": for glyphs and captions.
 std::string placement_caption(const Stack& stack);
 /// Returns "all 12 norms before their branch", "this norm after its branch", "all 12 norms onto the
 /// stream". `what` stands after "norms": " of the decoder".

@@ -9,10 +9,9 @@
 
 namespace normscope::window {
 
-// True when the desktop turned its animations off. The first that answers counts:
-// NORMSCOPE_REDUCED_MOTION (1 or 0); gtk-enable-animations in gtk-4.0/settings.ini, then gtk-3.0/settings.ini; and
-// AnimationDurationFactor in kdeglobals (0 = off), all files under $XDG_CONFIG_HOME. Empty: none of them says
-// anything.
+// True when the desktop turned its animations off. The first that answers counts: NORMSCOPE_REDUCED_MOTION (1 or 0);
+// gtk-enable-animations in gtk-4.0/settings.ini, then gtk-3.0/settings.ini; and AnimationDurationFactor in kdeglobals
+// (0 = off), all files under $XDG_CONFIG_HOME. Empty: none of them says anything.
 std::optional<bool> system_reduced_motion();
 
 // How a file or a variable says no.

@@ -24,11 +24,10 @@ Block allocate_block(size_t floats);
 /// Gives the whole pages of a block back to the system where that is Linux; they are zero when they are touched again.
 void drop_pages(float* from, size_t floats);
 
-/// Holds activations and gradients of programs that keep nothing between two replays (MemoryPlan::shared).
-/// They all have the same place, as they run one after the other: runs side by side cost as much memory as one, and
-/// find the places in the processor's caches. The address never changes, so that calls bound to it stay valid: a
-/// range of addresses is taken once, pages come when they are touched and go back with the largest program that
-/// claimed them.
+/// Holds activations and gradients of programs that keep nothing between two replays (MemoryPlan::shared). They all
+/// have the same place, as they run one after the other: runs side by side cost as much memory as one, and find the
+/// places in the processor's caches. The address never changes, so that calls bound to it stay valid: a range of
+/// addresses is taken once, pages come when they are touched and go back with the largest program that claimed them.
 class Arena {
  public:
   Arena();

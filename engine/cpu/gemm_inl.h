@@ -4,11 +4,10 @@
 //
 // The loops follow Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from the sizes of the caches
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
-// block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache,
-// and every tile of a chunk uses them; only where its rows are short is it read in place. A is read by broadcasts, in
-// place along a row; rows of A^T that collide in the L1 cache are copied to tiles [k][tile_rows] first, several tiles
-// at a time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a
-// bit.
+// block of k runs. B is read by whole vectors from packed panels [k][kPanel], as many as fill half of the L2 cache, and
+// every tile of a chunk uses them; only where its rows are short is it read in place. A is read by broadcasts, in place
+// along a row; rows of A^T that collide in the L1 cache are copied to tiles [k][tile_rows] first, several tiles at a
+// time. The shape alone fixes the k-order of every element's sum: no cache, layout or number of threads changes a bit.
 #include "engine/cpu/isa.h"
 #include "engine/cpu/simd_inl.h"
 #include "hwy/cache_control.h"
@@ -116,9 +115,8 @@ HWY_INLINE int64_t rows_ahead(int64_t row) {
   return kNarrowTile && lowest_bit > 128 ? 4 : 32;
 }
 
-/// Ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it
-/// writes the first: a load waits for an earlier store with the same place in its page, as rows of C 4 KiB or a
-/// multiple apart have.
+/// Ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it writes the first:
+/// a load waits for an earlier store with the same place in its page, as rows of C 4 KiB or a multiple apart have.
 template <int kRows, int kVectors>
 HWY_INLINE void store_sums(VF (&sum)[kRows][kVectors], int j, float* HWY_RESTRICT c, int64_t ldc, int64_t n,
                            const float* HWY_RESTRICT bias, bool add) {

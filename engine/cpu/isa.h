@@ -11,10 +11,9 @@
 
 namespace normscope::cpu {
 
-/// Chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon;
-/// "" means the environment variable NORMSCOPE_ISA, and where that is unset, the best. Throws Error for an unknown
-/// name, for one that this processor or this build lacks, and on processors below the least supported. Returns the
-/// chosen name.
+/// Chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon; "" means the
+/// environment variable NORMSCOPE_ISA, and where that is unset, the best. Throws Error for an unknown name, for one
+/// that this processor or this build lacks, and on processors below the least supported. Returns the chosen name.
 std::string choose_isa(std::string_view name = "");
 
 /// Throws what choose_isa() throws, for callers that need no choice.

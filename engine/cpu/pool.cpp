@@ -186,9 +186,8 @@ bool Pool::in_the_way(size_t worker) const noexcept {
   return false;
 }
 
-/// Moves the calling worker to another of the processors that the pool may use; where there are fewer
-/// of them than threads, two have to share one. Where the others are busy the system brings it back, so nobody asks
-/// for this often.
+/// Moves the calling worker to another of the processors that the pool may use; where there are fewer of them than
+/// threads, two have to share one. Where the others are busy the system brings it back, so nobody asks for this often.
 void Pool::leave_processor() const noexcept {
 #ifdef __linux__
   cpu_set_t others = allowed_->set;

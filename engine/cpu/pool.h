@@ -1,5 +1,4 @@
-// The worker pool under replay: it runs the chunks of one stage on the calling thread (worker 0) and N-1
-// workers.
+// The worker pool under replay: it runs the chunks of one stage on the calling thread (worker 0) and N-1 workers.
 //
 // Promises: run() allocates nothing and takes no lock. A chunk goes to whichever worker is free, so no worker is
 // waited for that sleeps or was descheduled before it took a chunk. Each worker begins with its own contiguous share,

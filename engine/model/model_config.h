@@ -244,8 +244,7 @@ int64_t attentions_of(const ModelConfig& config);
 Growth growth_of(const ModelConfig& config, bool decoder);
 /// Fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
-/// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another
-/// depth ...).
+/// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another depth ...).
 void validate(const ModelConfig& config);
 /// Parts of `validate` for networks that have layers of the model's sizes: these, and the wiring of their stack.
 void check_sizes(const ModelConfig& config);

@@ -1,6 +1,5 @@
-// The parts from which models are put together, by the config's rules: parameters as they start,
-// products, norms, dropout, activations, scales. Networks derive from it; forms of residual streams (model/residual.h)
-// use it.
+// The parts from which models are put together, by the config's rules: parameters as they start, products, norms,
+// dropout, activations, scales. Networks derive from it; forms of residual streams (model/residual.h) use it.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +37,7 @@ struct Recorder {
     return affine(tape, name + twin, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
   }
 
-  /// X W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the
-  /// bias.
+  /// X W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the bias.
   ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
                   const Wiring& wiring, Init::Mirror mirror = Init::Mirror::None) {
     const int64_t in = tape.shape(x).cols();

@@ -65,8 +65,7 @@ class Backend {
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
   /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
   virtual void wait() = 0;
-  /// The error of wait(), in words; empty while all is well. After an error a replay yields NaN in
-  /// every stat.
+  /// The error of wait(), in words; empty while all is well. After an error a replay yields NaN in every stat.
   virtual std::string error() const { return {}; }
 };
 

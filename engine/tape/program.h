@@ -21,8 +21,7 @@ const char* to_string(Phase phase);  ///< "forward"
 /// execution order assigns, later writers add; seal decides that once, so nothing is ever zeroed.
 enum class Write : uint8_t { Skip, Assign, Add };
 
-/// A node and the phase that runs it. Probes and updates have no node and fill the same members
-/// themselves.
+/// A node and the phase that runs it. Probes and updates have no node and fill the same members themselves.
 struct Instruction : Node {
   Phase phase = Phase::Forward;
   int32_t node = -1;              ///< its node; -1 for clip and optimizer
@@ -70,8 +69,7 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 
   const ProgramData& data() const { return *data_; }
-  /// The host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the
-  /// wrong type.
+  /// The host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
   /// The stats block of the last replay, as data().stats names it.

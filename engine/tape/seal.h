@@ -66,9 +66,8 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient,
                        bool keep_probabilities = true);
 
-/// Moves the gradients so that places which no later instruction reads are used again.
-/// Gradients of the loss and of `kept` values keep places of their own, and unless said otherwise gradients of
-/// parameters.
+/// Moves the gradients so that places which no later instruction reads are used again. Gradients of the loss and of
+/// `kept` values keep places of their own, and unless said otherwise gradients of parameters.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {}, bool keep_parameters = true);
 /// Does the same for the values of a program without backward.

@@ -23,9 +23,8 @@ struct ShadowReport {
   ShadowDifference worst;
 };
 
-/// Replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from
-/// the reference, batch and parameters included, so that errors do not add up. Afterwards both programs have made one
-/// step.
+/// Replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from the
+/// reference, batch and parameters included, so that errors do not add up. Afterwards both programs have made one step.
 ShadowReport shadow(Program& reference, Program& other, const StepInputs& inputs, double tolerance = 1e-9);
 
 std::string to_string(const ShadowReport& report);

@@ -3,10 +3,9 @@
 //
 //   TARGET [-runs=N] [-max_total_time=SECONDS] [-seed=N] [-max_len=BYTES] [-dict=FILE] FILE|FOLDER...
 //
-// First every input as it is, then mutations of them: bits and bytes, the edges of integers, pieces taken
-// away, doubled and moved, two inputs spliced, tokens of the format out of the dictionary. The same seed
-// gives the same inputs. An input that is a fault is written to crash-TARGET in the working folder; giving
-// that file alone runs it once.
+// First every input as it is, then mutations of them: bits and bytes, the edges of integers, pieces taken away, doubled
+// and moved, two inputs spliced, tokens of the format out of the dictionary. The same seed gives the same inputs. An
+// input that is a fault is written to crash-TARGET in the working folder; giving that file alone runs it once.
 #include <sys/resource.h>
 #include <time.h>
 

@@ -57,8 +57,7 @@ bool accepts(Read&& read) {
 /// Ends the program where something that every accepted input promises does not hold.
 void require(bool holds, const char* what);
 
-/// Holds files in memory for the readers that take a path. There is one folder per process, removed at its
-/// end.
+/// Holds files in memory for the readers that take a path. There is one folder per process, removed at its end.
 class Folder {
  public:
   static Folder& instance();

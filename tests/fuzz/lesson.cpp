@@ -1,5 +1,4 @@
-// A lesson's definition. Its Markdown comes from the input too: what follows a line "---" is the text of every
-// step.
+// A lesson's definition. Its Markdown comes from the input too: what follows a line "---" is the text of every step.
 #include "app/course/reader.h"
 
 #include "fuzz.h"

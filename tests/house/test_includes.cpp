@@ -18,9 +18,8 @@ struct Room {
   const char* may_include;
 };
 
-// Four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
-// computes it on either backend. engine/ has two files of its own, example.cpp and
-// one_file.cpp, which includes none of ours.
+// Four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what computes it
+// on either backend. engine/ has two files of its own, example.cpp and one_file.cpp, which includes none of ours.
 constexpr Room kRooms[] = {
     {"platforms/windows/posix", ""},
     {"engine/core", "platforms/windows/posix"},
@@ -136,8 +135,7 @@ std::map<std::string, std::set<std::string>> table() {
   return rooms;
 }
 
-/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
-/// app/lab".
+/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include app/lab".
 std::vector<std::string> broken(const std::vector<Include>& includes) {
   const auto rooms = table();
   std::vector<std::string> faults;

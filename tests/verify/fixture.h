@@ -30,8 +30,7 @@ struct Fixture {
   std::vector<FixtureInput> before;  ///< for the segment whose states are the memory; empty without a memory
   StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
 
-  /// Our name for the fixture's: dec.subs.1.norm.g -> L01.ffn.stream.gain. Throws Error for a foreign
-  /// name.
+  /// Our name for the fixture's: dec.subs.1.norm.g -> L01.ffn.stream.gain. Throws Error for a foreign name.
   std::string parameter(const std::string& name) const;
 };
 

@@ -126,8 +126,7 @@ class Verifier {
     std::ranges::copy(values, to.begin());
   }
 
-  /// Makes a memory of what the layers read of the segment before, with nothing before that: its newest
-  /// positions.
+  /// Makes a memory of what the layers read of the segment before, with nothing before that: its newest positions.
   void remember(Program& program) {
     Program before = seal(tape_, {.loss = model_.loss, .backward = false, .update = kNoOp});
     for (const FixtureInput& input : fixture_.before) fill(before, input);
@@ -226,8 +225,7 @@ class Verifier {
     report_.checks.push_back(worst.check());
   }
 
-  /// For a parameter after the last step, over the distance that it moved; NaN where the file's has
-  /// another size.
+  /// For a parameter after the last step, over the distance that it moved; NaN where the file's has another size.
   double apart_after(const std::string& name, const std::vector<float>& ours) const {
     const std::vector<double> gradient = file_.doubles("grad/" + name),
                               before = file_.doubles("param/" + name),

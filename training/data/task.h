@@ -78,8 +78,7 @@ struct DataSpec {
   bool operator==(const DataSpec&) const = default;
 };
 
-/// Whether each row of that data has a class: labels of a file, and the made-up sets of
-/// byte_tasks.h.
+/// Whether each row of that data has a class: labels of a file, and the made-up sets of byte_tasks.h.
 bool is_labelled(std::string_view name);
 
 class Store;
@@ -133,11 +132,9 @@ class Task {
   /// Whether the rows of a step's batch begin where the rows of the step before ended; otherwise nothing
   /// that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
-  /// The most rows that can go on in this way over segments of T symbols; 0 where nothing goes
-  /// on.
+  /// The most rows that can go on in this way over segments of T symbols; 0 where nothing goes on.
   virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
-  /// How many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
-  /// are.
+  /// How many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
   /// Translate: the symbols that begin and end a target row (-1: all rows are full).
   virtual int32_t begin() const { return -1; }

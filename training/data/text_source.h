@@ -94,9 +94,8 @@ double entropy_of(std::span<const double> probabilities);
 // The TSV reader reads two columns from a tab-separated file, which are pairs of sentences, or labels and texts. It
 // also reads the lines of any text.
 //
-// Promises: every fault is reported in one line with file and line number (missing, empty, too large, a line too
-// long, not UTF-8, not exactly one tab, an empty column); a byte order mark and CR LF are accepted. Called by the
-// tasks.
+// Promises: every fault is reported in one line with file and line number (missing, empty, too large, a line too long,
+// not UTF-8, not exactly one tab, an empty column); a byte order mark and CR LF are accepted. Called by the tasks.
 
 struct TsvRow {
   std::string first, second;

@@ -22,16 +22,14 @@ Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences)
 /// F = D unless `feed_forward` is given. Placement, width and depth are the model's.
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 
-/// Bounds what can be measured of a step's rate as a share of its critical rate
-/// (training/run/critical_rate.h).
+/// Bounds what can be measured of a step's rate as a share of its critical rate (training/run/critical_rate.h).
 struct CriticalShares {
   double least = 0, most = 0;
 };
 CriticalShares critical_shares();
 
-/// Returns, for each layer, the mean square of the residual sum behind one sub-layer ("ffn",
-/// "attn"), before a norm on the residual stream. "ffn" gives x_{l,5} of Lemma 2 for Post-LN and the stream itself
-/// for Pre-LN.
+/// Returns, for each layer, the mean square of the residual sum behind one sub-layer ("ffn", "attn"), before a norm on
+/// the residual stream. "ffn" gives x_{l,5} of Lemma 2 for Post-LN and the stream itself for Pre-LN.
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer);
 

@@ -74,9 +74,8 @@ class ResultStore {
   void note_damaged(const std::string& path);
   /// Whether another run can take the weights of a state. An unreadable state counts as damaged.
   bool opens(const std::string& state);
-  /// Carries out what writes something of `key` here. An exception is noted until a later attempt succeeds,
-  /// and ends nothing: the run that was trained counts, in memory. DeviceError is not a fault of the store, and is
-  /// thrown.
+  /// Carries out what writes something of `key` here. An exception is noted until a later attempt succeeds, and ends
+  /// nothing: the run that was trained counts, in memory. DeviceError is not a fault of the store, and is thrown.
   void attempt(const std::string& key, const std::function<void()>& write);
 
   /// Removes results down to the limit.

@@ -45,8 +45,7 @@ struct NameSet {
   }
 };
 
-/// Whether a share of the residual dependency is kept: the branch's own, the input's, and the sum over
-/// all.
+/// Whether a share of the residual dependency is kept: the branch's own, the input's, and the sum over all.
 bool kept_share(const std::string& name) {
   const size_t beta = name.find("beta2.");
   if (beta == name.npos) return false;

@@ -163,8 +163,7 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
   }
 }
 
-/// Orders keys as the field table, where fields are in the order in which they must be set; single wirings come
-/// last.
+/// Orders keys as the field table, where fields are in the order in which they must be set; single wirings come last.
 size_t rank(std::string_view key) {
   const std::vector<Field>& fields = spec_fields();
   const auto at = std::ranges::find(fields, key, &Field::key);

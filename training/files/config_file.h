@@ -36,8 +36,7 @@ struct ConfigRun {
 /// Reads a file, or a model of another program (run/checkpoint.h) as a run of its own. A relative data.text starts from
 /// the folder of the file.
 std::vector<ConfigRun> read_config(const std::string& path);
-/// Reads from memory; `name` stands for the file in errors, and a relative data.text starts from
-/// `folder`.
+/// Reads from memory; `name` stands for the file in errors, and a relative data.text starts from `folder`.
 std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
                                     const std::string& folder = "");
 

@@ -45,8 +45,7 @@ struct OpenedFile {
 };
 OpenedFile read_opened(const std::string& path) noexcept;
 
-// Lists the names in a folder, folders first, in the order of their letters, without names that begin
-// with a dot.
+// Lists the names in a folder, folders first, in the order of their letters, without names that begin with a dot.
 struct FolderContent {
   struct Entry {
     std::string name;

@@ -13,10 +13,9 @@
 //   const nlohmann::json json = codec::write(one);
 //   const Try again = codec::read<Try>(InputValue::parse(text, "progress lessons.json"));
 //
-// io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type
-// with write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field
-// that no rule of codec.h describes has a rule of its own beside its io(). Below it are functions that write other
-// JSON.
+// io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type with
+// write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field that no
+// rule of codec.h describes has a rule of its own beside its io(). Below it are functions that write other JSON.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,9 +1,8 @@
-// The recorded history of a run. The trainer itself writes it and others only read it, so a slow or
-// minimised window loses nothing. It has dense series (loss and rate of every step, for older steps only where they
-// were extreme; validation) and frames: the whole stats block as floats, every step at first, thinned with age to a
-// memory budget. A frame that stays remembers the lowest and highest value of each stat among the frames dropped
-// before it, with their steps: no spike is lost, and a run of any length takes bounded memory. One writer, any number
-// of readers.
+// The recorded history of a run. The trainer itself writes it and others only read it, so a slow or minimised window
+// loses nothing. It has dense series (loss and rate of every step, for older steps only where they were extreme;
+// validation) and frames: the whole stats block as floats, every step at first, thinned with age to a memory budget. A
+// frame that stays remembers the lowest and highest value of each stat among the frames dropped before it, with their
+// steps: no spike is lost, and a run of any length takes bounded memory. One writer, any number of readers.
 #pragma once
 
 #include <cstdint>

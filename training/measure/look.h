@@ -54,8 +54,7 @@ class Look {
 
   /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
-  /// Replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
-  /// called.
+  /// Replays, then fills one number for each entry of the layout. It allocates nothing once layout() was called.
   void measure(std::span<double> out);
   std::vector<double> measure();
   std::vector<double> numbers();  ///< measure() of the last replay

@@ -74,12 +74,10 @@ SmallReplay replay_small_tape(const SmallTape& tape);
 /// The tape with its trained numbers after `steps` of plain gradient descent.
 SmallTape train_small_tape(SmallTape tape, float rate, int32_t steps);
 
-// These measure one norm, or one activation, alone on Gaussian rows, to test what lemmas say of it. The op is
-// recorded, sealed and replayed forward and backward. Called by the curves of lessons and claims
-// (app/course/curves.h) and tests.
+// These measure one norm, or one activation, alone on Gaussian rows, to test what lemmas say of it. The op is recorded,
+// sealed and replayed forward and backward. Called by the curves of lessons and claims (app/course/curves.h) and tests.
 
-/// Rows x of `width` numbers, each Gaussian with standard deviation `scale` and mean `shift` times
-/// that.
+/// Rows x of `width` numbers, each Gaussian with standard deviation `scale` and mean `shift` times that.
 struct GaussianRows {
   int32_t width = 64;
   double scale = 1, shift = 0;

@@ -55,8 +55,7 @@ double variance(const std::vector<float>& x) {
   return cpu::moments(x.data(), n).variance(n);
 }
 
-/// The mean cosine over pairs of different tokens within each sequence, from the sum of unit vectors
-/// in O(T D).
+/// The mean cosine over pairs of different tokens within each sequence, from the sum of unit vectors in O(T D).
 double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size_t tokens,
                     std::vector<float>& direction) {
   if (tokens < 2) return 1.0;

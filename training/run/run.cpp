@@ -38,8 +38,7 @@ RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   return spec;
 }
 
-// The cross-entropy of the best constant prediction of targets smoothed by e: the entropy of
-// (1-e) p + e/V.
+// The cross-entropy of the best constant prediction of targets smoothed by e: the entropy of (1-e) p + e/V.
 double smoothed_entropy(std::span<const double> p, double e) {
   double sum = 0;
   for (double probability : p) {
@@ -155,8 +154,7 @@ class Frame {
   const std::vector<double>& numbers() const { return numbers_; }
 
   std::span<double> replayed() { return std::span(numbers_).first(replayed_); }  ///< the program's stats
-  /// The numbers of the measured sequence at the weights that the step begins with; empty without
-  /// sub-layers.
+  /// The numbers of the measured sequence at the weights that the step begins with; empty without sub-layers.
   std::span<double> measured() { return std::span(numbers_).subspan(replayed_, measured_); }
   /// The numbers of what the step did to the weights.
   std::span<double> updates() {

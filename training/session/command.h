@@ -21,9 +21,8 @@ namespace normscope {
 
 class Run;
 
-// An `Inquiry` measures something of a run beside its training, part by part, so that what is quick is shown first
-// and a newer one can come before what takes long. session::Inquire begins one; the Lab carries it on between two
-// steps.
+// An `Inquiry` measures something of a run beside its training, part by part, so that what is quick is shown first and
+// a newer one can come before what takes long. session::Inquire begins one; the Lab carries it on between two steps.
 
 /// What an inquiry has found so far. Whoever asked for it knows what it is.
 struct InquiryResult {

@@ -131,8 +131,7 @@ struct LabOptions {
   /// Where runs train; without CUDA they train on the CPU, and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// The store of finished runs that the Lab shares with everything else that trains. Null means one of
-  /// its own.
+  /// The store of finished runs that the Lab shares with everything else that trains. Null means one of its own.
   std::shared_ptr<RunCache> finished{};
   /// Completes what each run writes at the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;

@@ -104,8 +104,7 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   share_bytes();
 }
 
-// Gives a run another specification: it puts the stashed run with that specification in its place, or a new
-// one.
+// Gives a run another specification: it puts the stashed run with that specification in its place, or a new one.
 void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter, edits);
   if (!made) {

@@ -76,13 +76,11 @@ class LabTrainer {
   using Clock = std::chrono::steady_clock;
 
   explicit LabTrainer(LabOptions options);
-  /// Opens the device that the options ask for, which takes a while. Where there is none, the view says
-  /// why.
+  /// Opens the device that the options ask for, which takes a while. Where there is none, the view says why.
   void open_device();
   ~LabTrainer();
 
-  /// Throws Error and then leaves everything as it was. It keeps under the ticket what takes the command
-  /// back.
+  /// Throws Error and then leaves everything as it was. It keeps under the ticket what takes the command back.
   void carry_out(const session::Command& command, session::Ticket ticket = 0);
   void refuse(session::Ticket ticket, const Message& why);
   void pause();
@@ -95,8 +93,7 @@ class LabTrainer {
   /// Does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
   /// rerun with another seed. Throws Error.
   void work();
-  /// Serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are
-  /// there already.
+  /// Serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there already.
   bool fall_back(const Message& why);
 
   /// The session as it stands. It refers to files of the last image where nothing changed, unless `whole`.

@@ -23,8 +23,7 @@
 
 namespace normscope {
 
-/// The runs that are shown, as they were at step 0, with their edits: `normscope train --config`
-/// replays them.
+/// The runs that are shown, as they were at step 0, with their edits: `normscope train --config` replays them.
 std::vector<ConfigRun> session_of(const LabView& view);
 /// Puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
 /// begin with A are given anew.

@@ -32,8 +32,7 @@ std::string key_of(std::string_view stack, size_t layer, std::string_view sublay
   return fmt::format("wiring.{}L{:02}.{}", stack, layer + 1, sublayer);
 }
 
-// A stack under the prefix of its keys: none for a single stack, "enc." and "dec." in an
-// encoder-decoder.
+// A stack under the prefix of its keys: none for a single stack, "enc." and "dec." in an encoder-decoder.
 struct NamedStack {
   std::string_view prefix;
   StackWiring* wiring;

@@ -167,8 +167,7 @@ Kernels softmax_kernels() {
 
 namespace mix {
 
-/// The sizes of a mix; step: how far the weights of neighbouring positions are apart, 0 where all share
-/// them.
+/// The sizes of a mix; step: how far the weights of neighbouring positions are apart, 0 where all share them.
 struct Parts {
   uint32_t n, m, width, step;
 };

@@ -46,8 +46,7 @@ class AdminFolder {
     weights_.erase(name);
     return omega;
   }
-  /// Multiplies every row of the last dimension by omega. A gain may be stored as what it has beyond
-  /// `offset`.
+  /// Multiplies every row of the last dimension by omega. A gain may be stored as what it has beyond `offset`.
   void multiply(const std::string& name, const std::vector<float>& omega, float offset = 0) {
     Weight& t = at(name);
     for (size_t i = 0; i < t.values.size(); ++i)

@@ -22,9 +22,8 @@ struct RotarySpec {
   friend bool operator==(const RotarySpec&, const RotarySpec&) = default;
 };
 
-/// Records the turn of queries or keys x (B,T,H*dh) of H heads. Row t of the table (P,2n), P >= T and 2n <= dh,
-/// has n cosines, then n sines, for position t. With pair i = (a,b) of a head, cos = table[t,i] and
-/// sin = table[t,n+i]:
+/// Records the turn of queries or keys x (B,T,H*dh) of H heads. Row t of the table (P,2n), P >= T and 2n <= dh, has n
+/// cosines, then n sines, for position t. With pair i = (a,b) of a head, cos = table[t,i] and sin = table[t,n+i]:
 ///   out[a]  =  x[a] cos - x[b] sin
 ///   out[b]  =  x[b] cos + x[a] sin
 /// The numbers of a head from 2n on stay what they are. The table may carry a factor: backward multiplies by the

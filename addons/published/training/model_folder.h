@@ -1,7 +1,6 @@
-// Finds the folder of a published model by the paths that people have: the folder, a file in it
-// (model.safetensors, config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main
-// names a snapshot, and ORG/NAME for the one in that cache. A GGUF file stands for a folder; one alone in a folder is
-// found there.
+// Finds the folder of a published model by the paths that people have: the folder, a file in it (model.safetensors,
+// config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main names a snapshot, and
+// ORG/NAME for the one in that cache. A GGUF file stands for a folder; one alone in a folder is found there.
 #pragma once
 
 #include <optional>

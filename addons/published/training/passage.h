@@ -16,9 +16,8 @@ void require_stack(const ModelConfig& model);
 void require_language(const ModelConfig& model);
 void require_tokens(const ModelConfig& model, std::span<const int32_t> tokens);
 
-/// Asks a decoder for the next symbol, and an encoder for each symbol where it stands.
-/// `types` are the kinds of the symbols; empty: all are of one. Throws Error as
-/// require_language and require_tokens do.
+/// Asks a decoder for the next symbol, and an encoder for each symbol where it stands. `types` are the kinds of the
+/// symbols; empty: all are of one. Throws Error as require_language and require_tokens do.
 Batch passage_batch(const ModelConfig& model, std::vector<int32_t> tokens, std::vector<int32_t> types = {});
 
 }  // namespace normscope

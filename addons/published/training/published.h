@@ -59,10 +59,9 @@ int64_t bytes_of(const PublishedModel& model, const Store& declared, int32_t pos
 /// another shape, of a type that holds no floats, or has no place.
 void load(const PublishedModel& model, Store& store);
 
-/// Converts the tensors that fit into a Store that has values already, whose model may be wired otherwise.
-/// Parameters for which the folder has none, or another shape, keep theirs; of a longer table of positions the first
-/// rows are taken. Returns how many fitted. Throws Error, and leaves the Store as it was, if one of them holds no
-/// floats.
+/// Converts the tensors that fit into a Store that has values already, whose model may be wired otherwise. Parameters
+/// for which the folder has none, or another shape, keep theirs; of a longer table of positions the first rows are
+/// taken. Returns how many fitted. Throws Error, and leaves the Store as it was, if one of them holds no floats.
 int32_t fill(const PublishedModel& model, Store& store);
 
 // Makes a published model a run as any other: its specification, its weights (train.init_from) and a passage in

@@ -1,5 +1,4 @@
-// The functions that files of addons/published/families may ask for, and how a config.json becomes a
-// specification.
+// The functions that files of addons/published/families may ask for, and how a config.json becomes a specification.
 #include <algorithm>
 #include <cmath>
 #include <utility>

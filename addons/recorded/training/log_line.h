@@ -1,9 +1,8 @@
 // A line of a log (docs/log-format.md) as a value: its kind, and its content.
 //
-// Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take
-// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same
-// numbers, whatever stands beside them. Names are views into the line or into the value itself. Called by
-// log_reader.cpp.
+// Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take seconds.
+// Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same numbers,
+// whatever stands beside them. Names are views into the line or into the value itself. Called by log_reader.cpp.
 #pragma once
 
 #include <deque>

@@ -17,16 +17,14 @@ class InputFile;
 
 namespace normscope::records {
 
-// One run of a log as it is read: steps go into a History, and it keeps the content of other lines about the
-// run.
+// One run of a log as it is read: steps go into a History, and it keeps the content of other lines about the run.
 //
 // Promises: memory is bounded by the budget, the dense series and kMaxColumns names. A name that appears late widens
 // the history, and earlier frames have NaN there. A further line of a step adds to it; an earlier step sets the run
 // back. Where two lines say the same number, the later one counts.
 
-/// Derives the shares of all branches in the state behind each residual sum. The line has each
-/// sub-layer's own share of its sum; older shares shrink from sum to sum (Liu et al. 2020, section 4.1). With sum I
-/// adding branch b_I to x_I,
+/// Derives the shares of all branches in the state behind each residual sum. The line has each sub-layer's own share of
+/// its sum; older shares shrink from sum to sum (Liu et al. 2020, section 4.1). With sum I adding branch b_I to x_I,
 ///     beta2.I.I = Var(b_I) / Var(x_I + b_I)                  as recorded
 ///     beta2.I.J = beta2.(I-1).J  Var(x_I) / Var(x_I + b_I)   J < I; J = 0: the embedding, which is all of x_1
 /// It is the engine's own measure (measure/step_metrics.h) where no norm stands on the stream, and where one does, as

@@ -1,11 +1,10 @@
 // A run to be drawn and compared without training it: from a file of a run that was trained
 // elsewhere or earlier, or from the Lab.
 //
-// Promises: a file is read once, in bounded memory (history.h thins older steps and keeps their extremes); a line
-// that cannot be read is counted, named and skipped; what a file does not say is empty or NaN and never made up. A step
-// whose loss is not said has none in the history; one whose loss is not finite has NaN there.
-// Called by `normscope compare FILE...` and `normscope record`; LogFollower (log_reader.h) reads a log that still
-// grows.
+// Promises: a file is read once, in bounded memory (history.h thins older steps and keeps their extremes); a line that
+// cannot be read is counted, named and skipped; what a file does not say is empty or NaN and never made up. A step
+// whose loss is not said has none in the history; one whose loss is not finite has NaN there. Called by `normscope
+// compare FILE...` and `normscope record`; LogFollower (log_reader.h) reads a log that still grows.
 #pragma once
 
 #include <filesystem>

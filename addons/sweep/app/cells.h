@@ -26,8 +26,7 @@ struct Cell {
   /// finite. None where they differ, or nothing is known yet.
   std::optional<Verdict::Kind> verdict;
   double level = kUnknown;  ///< letter frequencies of its data, nats
-  /// Mean, range and standard deviation (of a sample) of the finite losses, in nats; NaN where no run has a finite
-  /// one.
+  /// Mean, range and standard deviation (of a sample) of the finite losses, in nats; NaN where no run has a finite one.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
   /// Geometric means over the seeds: zero where one seed's number is zero.
   double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one

@@ -47,8 +47,7 @@ struct GridLayout {
     return nearest(point);
   }
 
-  /// Whether a cell is large enough. Smaller ones first lose their words, then the number, then sign and
-  /// strip.
+  /// Whether a cell is large enough. Smaller ones first lose their words, then the number, then sign and strip.
   bool has_words() const { return pitch_x() >= 56 && pitch_y() >= 56; }
   bool has_number() const { return pitch_x() >= 40 && pitch_y() >= 24; }
   bool has_sign() const { return pitch_x() >= 24 && pitch_y() >= 24; }

@@ -33,8 +33,7 @@ struct DependencyTree {
   bool operator==(const DependencyTree&) const = default;
 };
 
-/// The columns that each word needs: Unparsed accepts _ as HEAD and DEPREL, in all words of a
-/// sentence or in none.
+/// The columns that each word needs: Unparsed accepts _ as HEAD and DEPREL, in all words of a sentence or in none.
 enum class TreeColumns : uint8_t { Required, Unparsed };
 
 /// Throws Error; a file without a sentence is a fault.

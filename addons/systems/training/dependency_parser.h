@@ -193,14 +193,12 @@ Attachment attachment(std::span<const DependencyTree> gold, std::span<const Depe
 /// "UAS 91.20  LAS 88.05"
 std::string to_string(const Attachment& attachment);
 
-// Dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's
-// next transition.
+// Dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's next transition.
 //
-// Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in
-// their order. Trees that are not projective have no such states: both splits leave them out and count them, and they
-// are scored like the others when validation() is parsed. A validation label that no
-// training tree has is not a class: its rows count for nothing in the loss, and its words as wrong in the labelled
-// score.
+// Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in their
+// order. Trees that are not projective have no such states: both splits leave them out and count them, and they are
+// scored like the others when validation() is parsed. A validation label that no training tree has is not a class: its
+// rows count for nothing in the loss, and its words as wrong in the labelled score.
 
 /// The data of a run with data.name "treebank".
 struct TreebankData {

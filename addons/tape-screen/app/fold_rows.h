@@ -1,6 +1,5 @@
-// The rows of a step's fold, as values: an op and its gradient on one row, closed layers and
-// sub-layers as one row with their sums; the row of the play head; and the sentence above. Pure functions for the
-// panel, its export and the tests.
+// The rows of a step's fold, as values: an op and its gradient on one row, closed layers and sub-layers as one row with
+// their sums; the row of the play head; and the sentence above. Pure functions for the panel, its export and the tests.
 #pragma once
 
 #include "addons/tape-screen/app/step_worker.h"

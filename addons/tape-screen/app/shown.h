@@ -1,7 +1,6 @@
-// The instruction under the play head as plain data: its name, its effect on this step's numbers in one
-// sentence, its formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by
-// differences. Both are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw
-// them.
+// The instruction under the play head as plain data: its name, its effect on this step's numbers in one sentence, its
+// formula and rule, its tensors as small pictures. `ElementCheck` is one of its elements checked by differences. Both
+// are made off the drawing thread, where the StepPlayer is; InstructionPanel and MemoryPanel draw them.
 #pragma once
 
 #include "addons/tape-screen/training/numeric_check.h"

@@ -1,6 +1,5 @@
-// The memory of a Program as address by time: every buffer from the instruction that first writes it
-// to the last that reads it, and what sharing saves over giving every tensor its own place. Called by normscope tape
-// --memory.
+// The memory of a Program as address by time: every buffer from the instruction that first writes it to the last that
+// reads it, and what sharing saves over giving every tensor its own place. Called by normscope tape --memory.
 #pragma once
 
 #include "engine/tape/program.h"

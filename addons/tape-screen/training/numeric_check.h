@@ -1,6 +1,5 @@
-// The gradient of one element by differences. It runs one instruction alone, with the gradient that
-// arrives at its output, so that nothing else of the network can hide or excuse an error. Called by normscope tape
-// --check.
+// The gradient of one element by differences. It runs one instruction alone, with the gradient that arrives at its
+// output, so that nothing else of the network can hide or excuse an error. Called by normscope tape --check.
 #pragma once
 
 #include "training/measure/step/step_player.h"

@@ -31,8 +31,7 @@ struct HeatMap {
   size_t rows = 0, columns = 0;
   std::vector<float> cells;  ///< row by row
 };
-/// Pictures `values` in so many columns (values.size() is a multiple), in at most `most_rows` x
-/// `most_columns`.
+/// Pictures `values` in so many columns (values.size() is a multiple), in at most `most_rows` x `most_columns`.
 HeatMap heat_map(std::span<const float> values, size_t columns, size_t most_rows, size_t most_columns);
 
 }  // namespace normscope

@@ -86,8 +86,7 @@ int32_t chain_layers(const Figure& figure, const FigureData& data);
 /// Shows the branches of the lowest `layers`, two in each.
 Chain chain_of(const Figure& figure, const FigureData& data, int32_t layers);
 
-/// Places the ends of a whole chain in `rect`, the start first: the same place for each, however many
-/// are shown.
+/// Places the ends of a whole chain in `rect`, the start first: the same place for each, however many are shown.
 std::vector<ui::Vec> chain_points(const Chain& chain, const ui::Rect& rect);
 void paint_chain(ui::Painter& p, const ui::Theme& t, const Chain& chain, const ui::Rect& rect,
                  const Words& words);
@@ -134,8 +133,7 @@ struct Bars {
   bool back_known = true;  ///< whether it may be seen
 };
 
-/// Replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the
-/// same.
+/// Replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the same.
 Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside = nullptr);
 /// The tape that stands beside the figure's; null: there is none.
 const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure);

@@ -13,8 +13,7 @@ class RandomSession {
  public:
   explicit RandomSession(unsigned seed) : random_(seed) {}
 
-  // Gives all runs `layers` layers; 0: at random. With `own` every run has a wiring of its own, each norm at
-  // random.
+  // Gives all runs `layers` layers; 0: at random. With `own` every run has a wiring of its own, each norm at random.
   link::LinkedView make(int layers, bool own, int edits) {
     link::LinkedView view;
     const int runs = own ? 4 : 1 + below(4);

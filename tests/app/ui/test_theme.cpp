@@ -101,8 +101,7 @@ TEST_CASE("the stated contrasts are those of the table") {
 }
 
 TEST_CASE("run colours stay apart under colour blindness, and shapes help where they come close") {
-  // Computed minima: A-C tritan 12.0, C-D deutan 16.3, A-D protan 19.7 (all dark); every other pair is further
-  // apart.
+  // Computed minima: A-C tritan 12.0, C-D deutan 16.3, A-D protan 19.7 (all dark); every other pair is further apart.
   for (bool dark : {false, true}) {
     const Theme& t = theme(dark);
     for (auto& [sight, matrix] : simulations)

@@ -1,11 +1,10 @@
 // Memory, streams, events and graphs of the emulated device.
 //
-// Device memory is an arena that the host can touch only through the runtime: outside of a kernel it is
-// protected, so that a device address used on the host ends the program. Fresh memory is NaN, and a
-// canary follows each block. Work is put into a graph of what must come before what and run at the next
-// synchronisation, in a random order among those the graph allows. For tests of failure:
-// NORMSCOPE_EMULATED_MEMORY bounds the memory in bytes, NORMSCOPE_EMULATED_LAUNCHES is the number of graph
-// launches after which the device is lost.
+// Device memory is an arena that the host can touch only through the runtime: outside of a kernel it is protected, so
+// that a device address used on the host ends the program. Fresh memory is NaN, and a canary follows each block. Work
+// is put into a graph of what must come before what and run at the next synchronisation, in a random order among those
+// the graph allows. For tests of failure: NORMSCOPE_EMULATED_MEMORY bounds the memory in bytes,
+// NORMSCOPE_EMULATED_LAUNCHES is the number of graph launches after which the device is lost.
 #include <cuda_runtime.h>
 #include <sys/mman.h>
 #include <unistd.h>

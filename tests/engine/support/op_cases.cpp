@@ -232,8 +232,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
       }
 }
 
-/// Goes through the sizes of gain and shift: absent (0), one, one a part or column, parts of different
-/// size.
+/// Goes through the sizes of gain and shift: absent (0), one, one a part or column, parts of different size.
 void add_affine_cases(std::vector<OpCase>& cases) {
   struct Size {
     int64_t R, D, gain, shift;

@@ -37,11 +37,10 @@ struct OpCase {
   std::vector<Operand> in;
   Shape out;
   std::vector<Shape> saved;
-  double terms = 1;      ///< K of the bound on the outputs
-  bool corners = false;  ///< its inputs may pass one in any step, where a difference is not a derivative
+  double terms = 1;       ///< K of the bound on the outputs
+  bool corners = false;   ///< its inputs may pass one in any step, where a difference is not a derivative
   bool reroutes = false;  ///< its gradient is not the derivative of its value, by definition
-  /// The output first, then what is saved. Integer inputs are empty arrays here (the case knows
-  /// them).
+  /// The output first, then what is saved. Integer inputs are empty arrays here (the case knows them).
   template <class S>
   std::vector<Array<S>> forward(const Inputs<S>& x) const {
     std::vector<reference::Input<S>> inputs;
@@ -54,8 +53,7 @@ struct OpCase {
 /// The inputs as the reference takes them: float values exactly, in double.
 Inputs<double> inputs_of(const OpCase& c);
 
-/// The reference's gradients, one array per input (empty where not differentiable): the
-/// derivative of its own forward.
+/// The reference's gradients, one array per input (empty where not differentiable): the derivative of its own forward.
 std::vector<Values> gradients_of(const OpCase& c, const Inputs<double>& in, const Values& dy);
 
 /// A cotangent with non-zero mean and non-zero correlation with the normalised rows. A norm's

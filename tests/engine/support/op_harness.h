@@ -25,15 +25,13 @@ class GuardedMemory {
   float* begin();
 };
 
-/// What runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the
-/// first.
+/// What runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the first.
 struct Order {
   cpu::Pool* pool = nullptr;  ///< nullptr: reversed
   std::string name;
 };
-/// Pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer only the first two:
-/// what a chunk touches does not depend on which thread runs it when, and tests without a sanitizer show the same of
-/// the bits.
+/// Pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer only the first two: what a chunk
+/// touches does not depend on which thread runs it when, and tests without a sanitizer show the same of the bits.
 const std::vector<Order>& orders();
 
 using cpu::kernels_of;
@@ -72,8 +70,7 @@ double bound(double terms);
 
 double norm_of(const Values& v);
 
-/// Covers all inputs with a gradient at once, and where there are several each alone; assigned and
-/// added.
+/// Covers all inputs with a gradient at once, and where there are several each alone; assigned and added.
 std::vector<std::vector<Write>> write_patterns(const OpCase& c);
 
 /// Compares the output, what is saved and the gradients of any backend with the reference, within
@@ -93,8 +90,7 @@ struct OpRunner {
 /// with probability zero, and zero times NaN is NaN.
 void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else);
 
-/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one
-/// of NORMSCOPE_ISA.
+/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of NORMSCOPE_ISA.
 std::vector<std::string> instruction_sets();
 /// Sets the one for kernels looked up from now on; empty: the default.
 void use_instruction_set(const std::string& name);

@@ -441,8 +441,7 @@ std::vector<Row> rows_of(Situation s) {
   return rows;
 }
 
-/// How far the lines of Post-LN or Pre-LN would be from a network that is wired otherwise: the worst of
-/// all subjects.
+/// How far the lines of Post-LN or Pre-LN would be from a network that is wired otherwise: the worst of all subjects.
 double would_miss(const Situation& s, Placement placement, const Observation& measured,
                   const Question& asked) {
   Situation other = s;

@@ -167,8 +167,7 @@ TEST_CASE("padding: what stands in the padding changes nothing, not by a bit") {
     program.replay({});
     CHECK(std::isfinite(program.loss()));
     const std::vector<double> now(program.stats().begin(), program.stats().end());
-    // Padding positions of the decoder do meet their own gradient-free rows, so compare what is measured and
-    // learned.
+    // Padding positions of the decoder do meet their own gradient-free rows, so compare what is measured and learned.
     if (stats.empty()) {
       stats = now;
       gradient = program.read("enc.L01.attn.wq", true);

@@ -107,8 +107,7 @@ inline double critical_of(const Run& run) {
 /// The widest that bisection leaves around the critical rate: 16 octaves in 62 parts.
 inline const double kBracket = std::exp2(16.0 / 62);
 
-/// The name of the first parameter whose value or moment differs in any bit, "" when all are the
-/// same.
+/// The name of the first parameter whose value or moment differs in any bit, "" when all are the same.
 inline std::string first_difference(const Store& a, const Store& b) {
   if (a.parameters().size() != b.parameters().size()) return "(number of parameters)";
   for (const ParameterInfo& info : a.parameters()) {

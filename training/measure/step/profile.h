@@ -37,8 +37,7 @@ struct InstructionProfile {
 /// filled; the profile makes `repeats` updates.
 std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats);
 
-/// Prints the whole profile: a line per node with forward and backward side by side, then update and
-/// sums.
+/// Prints the whole profile: a line per node with forward and backward side by side, then update and sums.
 std::string profile_table(const std::vector<InstructionProfile>& rows);
 
 struct Timing {

@@ -35,9 +35,8 @@ class StepPlayer {
  public:
   using Recorder = std::function<ValueId(Tape&)>;  ///< records the model, returns the loss
 
-  /// In its state before the step, for the player alone; `inputs` belong to the step. The batch is zero
-  /// until program() is filled. `options` has the run's update and clip; loss and memory are set here. Throws Error
-  /// as seal does.
+  /// In its state before the step, for the player alone; `inputs` belong to the step. The batch is zero until program()
+  /// is filled. `options` has the run's update and clip; loss and memory are set here. Throws Error as seal does.
   StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs);
   StepPlayer(const StepPlayer&) = delete;
   StepPlayer& operator=(const StepPlayer&) = delete;

@@ -251,8 +251,7 @@ constexpr Rule kRules[] = {
     {"decoder profile", 1.4, decoder_gradient, draw_decoder},
 };
 
-// V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in
-// 1/V.
+// V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in 1/V.
 double overlap(double variance, double covariance, double V) {
   const double together = std::exp(covariance), spread = std::exp(variance);
   return std::max(1.0, together / (1 + (2 * spread * (together - 1) - together + 1) / V));

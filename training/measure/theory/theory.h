@@ -65,14 +65,13 @@ struct LastLayer {
   double token_gradient = 0;  ///< g^2
   double alignment = 0;       ///< a
 };
-/// A mean field over six kinds of pairs of tokens: of one sequence, at one place of two
-/// sequences, or at two places of two sequences; each of one symbol or of two. The tokens share symbol and position
-/// embeddings from the start and grow more alike through attention (even over the positions seen) and ReLU. Logits
-/// have unit variance; with tied tables a token's own symbol stands out by root(D times its share of the state). It
-/// speaks of a causal decoder, Post-LN or Pre-LN, with Xavier's variances, ReLU, a norm that leaves unit mean square,
-/// learned or no positions, no dropout and no label smoothing; empty elsewhere. Measured: within 17 % of the root
-/// mean square over ten seeds (depths 1 to 24, widths 32 to 128, batches 1 to 16, tied or not); single seeds scatter
-/// by 10 % (Pre-LN) to 25 % (Post-LN).
+/// A mean field over six kinds of pairs of tokens: of one sequence, at one place of two sequences, or at two places of
+/// two sequences; each of one symbol or of two. The tokens share symbol and position embeddings from the start and grow
+/// more alike through attention (even over the positions seen) and ReLU. Logits have unit variance; with tied tables a
+/// token's own symbol stands out by root(D times its share of the state). It speaks of a causal decoder, Post-LN or
+/// Pre-LN, with Xavier's variances, ReLU, a norm that leaves unit mean square, learned or no positions, no dropout and
+/// no label smoothing; empty elsewhere. Measured: within 17 % of the root mean square over ten seeds (depths 1 to 24,
+/// widths 32 to 128, batches 1 to 16, tied or not); single seeds scatter by 10 % (Pre-LN) to 25 % (Post-LN).
 std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t batch, const Agreement& data);
 /// "Pre-LN profile": `pre_gradient_profile` is the norm of dL/dW2 of layer l relative to the last layer's, root of
 /// q_{L+1}/q_{l+1}; `squares` are those after each layer.
@@ -81,8 +80,7 @@ std::vector<double> pre_gradient_profile(std::span<const double> squares);
 // ---- the mean field of states on text: mean squares and covariances of token states at initialisation, from layer to
 // layer, derived in docs/theory.md
 
-/// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
-/// sequences.
+/// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two sequences.
 enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
 /// A number by place, and then for one symbol (0) or two (1).
 template <typename T>
@@ -186,8 +184,7 @@ Message objection(std::string_view equation, const ModelConfig& config, const Qu
 /// keys, and which ones decides.
 inline constexpr double kMaxLogits = 16;
 
-/// The mean squares of what meets where a branch joins, scales included, as live measurements take
-/// their variances.
+/// The mean squares of what meets where a branch joins, scales included, as live measurements take their variances.
 struct SublayerAtStart {
   double stream = 0, branch = 0;
 };

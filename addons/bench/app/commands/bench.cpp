@@ -71,8 +71,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
-/// Prints the checksum by which browsers and machines are compared: the bits of the default comparison's
-/// first steps.
+/// Prints the checksum by which browsers and machines are compared: the bits of the default comparison's first steps.
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);

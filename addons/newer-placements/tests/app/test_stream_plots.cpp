@@ -11,8 +11,7 @@ using fixture::cell;
 
 constexpr int kLayers = 3, kSublayers = 2 * kLayers, kStep = 4;
 
-/// A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real
-/// steps.
+/// A, attention residuals, B, depth averages, and C, Post-LN, which has one sum, after four real steps.
 std::shared_ptr<const LabView> view_over_depth() {
   static const std::shared_ptr<const LabView> view =
       fixture::trained_view({"attn-res", "depth-average", "post"}, kLayers, "train.lr", "0.05", kStep);
@@ -160,8 +159,7 @@ TEST_CASE("the Lab offers the weights beside the shares, and says of other runs 
   CHECK_FALSE(lab.ui.registry().find("plot/weights"));
 }
 
-/// A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four
-/// real steps.
+/// A, hyper-connections with four streams, B, Post-LN with one, and C, ResiDual with two, after four real steps.
 std::shared_ptr<const LabView> view_of_streams() {
   static const std::shared_ptr<const LabView> view =
       fixture::trained_view({"hyper", "post", "resi-dual"}, 3, "train.steps", "60", 4);

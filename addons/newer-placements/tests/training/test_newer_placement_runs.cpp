@@ -97,8 +97,7 @@ TEST_CASE("prores: a fork goes on where the branches of its run stand") {
   CHECK(factors(*run)[0] == 1.0f);
 }
 
-// Fresh hyper-connections carry each stream on alone, and a copy of the embedding in each: both numbers are known
-// then.
+// Fresh hyper-connections carry each stream on alone, and a copy of the embedding in each: both numbers are known then.
 
 double number_of(Run& run, std::string_view name) {
   for (const experiments::EndNumber* number : experiments::kEndNumbers)

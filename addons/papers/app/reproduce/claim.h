@@ -192,8 +192,7 @@ struct Claims {
   std::vector<BrokenClaim> broken;
   const Claim* find(std::string_view id) const;
 };
-/// Reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in
-/// `broken`.
+/// Reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in `broken`.
 Claims read_claims(const std::string& folder, const std::string& pairs = {});
 
 /// The folder claims/ beside the program, or in the sources; NORMSCOPE_CLAIMS overrides both.

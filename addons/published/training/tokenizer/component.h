@@ -71,8 +71,7 @@ struct Surroundings {
   std::vector<int32_t> before, behind;
 };
 
-/// Throws Error, too, for a template without the text in it, or with it twice. null is nothing
-/// around.
+/// Throws Error, too, for a template without the text in it, or with it twice. null is nothing around.
 Surroundings read_surroundings(const InputValue& value);
 
 /// Makes tokens a text again ("decoder"): it changes the texts of the tokens; joined they are the text.

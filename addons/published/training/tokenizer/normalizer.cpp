@@ -44,9 +44,8 @@ uint32_t value_of(uint32_t unit) { return unit & 0x7fffffff; }
 uint32_t offset_of(uint32_t unit) { return (unit >> 10) << ((unit & (1u << 9)) >> 6); }
 bool has_leaf(uint32_t unit) { return (unit >> 8 & 1) == 1; }
 
-/// SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of
-/// what is replaced, and the texts that replace it. A file's table is checked where it is read; a walk over it stays
-/// inside.
+/// SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of what is
+/// replaced, and the texts that replace it. A file's table is checked where it is read; a walk over it stays inside.
 class Charsmap {
  public:
   /// Throws Error where `value` is not a table in base64.

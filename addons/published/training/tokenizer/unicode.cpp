@@ -16,8 +16,7 @@ constexpr char32_t kReplacement = 0xfffd;
 
 bool in(char32_t c, char32_t low, char32_t high) { return c >= low && c <= high; }
 
-/// The length of the character that begins with these bytes; of a broken one, negative, how many bytes
-/// begin one.
+/// The length of the character that begins with these bytes; of a broken one, negative, how many bytes begin one.
 int length_of(std::string_view bytes) {
   const auto byte = [&](size_t i) -> unsigned {
     return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0;
