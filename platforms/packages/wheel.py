@@ -150,6 +150,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("dist/arm64" if SYSROOT else "dist"))
     out = parser.parse_args().out
+    if not (ROOT / "addons/recorded/python").is_dir():
+        sys.exit("make wheel: the wheel is the Python package of addons/recorded, which is not here")
     day = str(release.day_of_version())
     os.environ.setdefault("SOURCE_DATE_EPOCH", day)
     out.mkdir(parents=True, exist_ok=True)

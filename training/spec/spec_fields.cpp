@@ -225,9 +225,7 @@ Field layers_field() {
   static constexpr auto kLayers = member<&ModelConfig::layers>;
   Field field = integer<kLayers>(
       {"model.layers", "layers", "",
-       "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
-       "layer.",
-       false, kSized},
+       "How many layers are stacked; each is attention followed by a feed-forward network.", false, kSized},
       1, 256);
   field.set = [](RunSpec& spec, std::string_view text) {
     reshape(spec, [&](ModelConfig&) { set_integer<kLayers>(spec, text); });
@@ -325,14 +323,11 @@ void add_part_fields(std::vector<Field>& fields) {
        "Which matrices of the layers have a bias: every one, only those of queries, keys and values, only those "
        "of the feed-forward networks, none, only those of attention, or all but those of queries, keys and values.",
        false, kTransformer}));
-  fields.push_back(choice<member<&ModelConfig::positions>, [](Positions p) { return row_of(p).name; },
-                          positions_from>(
-      {"model.positions", "positions", "",
-       "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
-       "symbols: attention is told how far back each one is. rotary adds nothing either: queries and keys turn with "
-       "their place, so that attention compares distances.",
-       false, kTransformer},
-      position_names()));
+  fields.push_back(
+      choice<member<&ModelConfig::positions>, [](Positions p) { return row_of(p).name; }, positions_from>(
+          {"model.positions", "positions", "", "How the model is told the place of a symbol in the sequence.",
+           false, kTransformer},
+          position_names()));
   fields.push_back(flag<member<&ModelConfig::tied_output>>(
       {"model.tied", "tied output", "",
        "The output layer reuses the embedding table instead of a matrix of its own.", false, kSymbols}));
@@ -492,17 +487,15 @@ void add_schedule_fields(std::vector<Field>& fields) {
 }
 
 void add_optimizer_fields(std::vector<Field>& fields) {
-  fields.push_back(choice<member<&TrainConfig::optimizer>,
-                          [](Optimizer optimizer) { return to_string(optimizer); },
-                          [](std::string_view name) { return optimizer_from(name); }>(
-      {"train.optimizer", "optimizer", "",
-       "sgd follows the gradient as it is, momentum its running sum. adam rescales each weight's update "
-       "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
-       "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
-       "that of its authors' code. muon makes the momentum of each matrix of the layers orthogonal, so that "
-       "no direction is left behind, and treats everything else as adamw does. adam-less-leading takes the "
-       "strongest direction out of adamw's step of each of these matrices."},
-      names_of(kOptimizers)));
+  fields.push_back(
+      choice<member<&TrainConfig::optimizer>, [](Optimizer optimizer) { return to_string(optimizer); },
+             [](std::string_view name) { return optimizer_from(name); }>(
+          {"train.optimizer", "optimizer", "",
+           "sgd follows the gradient as it is, momentum its running sum. adam rescales each weight's update "
+           "by the size of its recent gradients; adamw takes weight decay off the weights instead of adding "
+           "it to the gradient. radam holds Adam back while its averages are young, by the paper's rule or "
+           "that of its authors' code."},
+          names_of(kOptimizers)));
   fields.push_back(real<member<&TrainConfig::beta1>>(
       {"train.beta1", "beta 1", "", "Adam: how much of the running mean of the gradient is kept each step.",
        true, kMoments},

@@ -22,6 +22,10 @@ constexpr std::string_view kInWindows = "a window, and rotary positions",
 }  // namespace
 
 void add_rotary_settings(std::vector<Field>& fields) {
+  add_help(
+      fields, "model.positions",
+      "rotary adds nothing to the symbols: queries and keys turn with their place, so that attention compares "
+      "distances.");
   const auto turning = [](const Field& field) { return read_if(rotates, "model.positions", field); };
   const auto stretched_by_turns = [](const Field& field) {
     return read_if(stretches_by_turns, "model.rotary_scaling", field, kByTurns);

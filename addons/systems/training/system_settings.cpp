@@ -164,6 +164,10 @@ void add_data_of_systems(std::vector<Field>& fields) {
                {"data.punctuation", "punctuation counts", "",
                 "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they "
                 "leave it out, as is usual on the Penn Treebank. What is learned is the same."}))});
+  add_help(fields, "model.layers", "Of a parser, each is a hidden layer.");
+  add_help(
+      fields, "model.positions",
+      "relative, for a decoder, adds nothing to the symbols: attention is told how far back each one is.");
   add_help(fields, "data.name",
            "Or the class of drawn digits, or of images in IDX files, or the dependency trees of sentences.");
   add_help(

@@ -1,4 +1,4 @@
-// The setting of QK-clip.
+// The setting of QK-clip, and what the help of the optimizers says of the newer ones.
 #include "addons/newer-optimizers/engine/qk_clip.h"
 #include "training/spec/spec_fields.h"
 
@@ -18,7 +18,12 @@ bool clips_any(const RunSpec& s) {
 
 }  // namespace
 
-void add_qk_clip_setting(std::vector<Field>& fields) {
+void add_newer_optimizer_settings(std::vector<Field>& fields) {
+  add_help(
+      fields, "train.optimizer",
+      "muon makes the momentum of each matrix of the layers orthogonal, so that no direction is left behind, and "
+      "treats everything else as adamw does. adam-less-leading takes the strongest direction out of adamw's step "
+      "of each of these matrices.");
   Field field = real<of_train<&QkClipConfig::largest>>(
       {"train.qk_clip", "QK-clip", "",
        "After each step the queries and keys of a head whose largest logit of the batch was above this are scaled "
