@@ -6,6 +6,7 @@
 #include <iterator>
 #include <optional>
 #include <type_traits>
+#include <unordered_map>
 
 #include "engine/core/real_text.h"
 #include "engine/model/residual.h"
@@ -392,9 +393,14 @@ void insert_behind(std::vector<Field>& fields, std::string_view key, const std::
 }
 
 const Field* find_field(std::string_view key) {
-  for (const Field& field : spec_fields())
-    if (field.key == key) return &field;
-  return nullptr;
+  // Screens ask for fields by the hundred in every frame.
+  static const auto by_key = [] {
+    std::unordered_map<std::string_view, const Field*> all;
+    for (const Field& field : spec_fields()) all.emplace(field.key, &field);
+    return all;
+  }();
+  const auto found = by_key.find(key);
+  return found == by_key.end() ? nullptr : found->second;
 }
 
 const std::vector<const Field*>& file_fields() {
