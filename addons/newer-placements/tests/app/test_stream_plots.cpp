@@ -2,7 +2,9 @@
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/english.h"
+#include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
 #include "app/support/text_faults.h"
 
 namespace normscope::test_stream_plots {
