@@ -126,13 +126,14 @@ void add_evaluate(CLI::App& app, Command& command) {
       app, command, "evaluate",
       "Measure a saved run on its validation data: loss, bits per character, any memory", evaluate);
   add_value(sub, "run", options.file, "FILE", "a saved run")->required();
-  sub.add_option(
-         "--memory", options.memory,
-         "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
-      ->delimiter(',')
-      ->transform(whole(0, kMaxMemory))
-      ->type_name("N")
-      ->default_str("as the run has it");
+  if (find_field("model.memory"))  // an add-on's
+    sub.add_option(
+           "--memory", options.memory,
+           "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
+        ->delimiter(',')
+        ->transform(whole(0, kMaxMemory))
+        ->type_name("N")
+        ->default_str("as the run has it");
   add_value(sub, "--batches", options.batches, "N", "only the first so many batches", whole(1, 1'000'000),
             "all");
   sub.add_flag("--json", options.json, "one JSON object instead of a table");
