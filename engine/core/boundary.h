@@ -15,14 +15,14 @@
 
 namespace normscope {
 
-/// Writes the exception in flight as one line: an Error's own, else "[doing] what happened". Call it in a catch block.
+/// Describes the exception in flight in one line: the text of an Error, else "[doing] text". Call it in a catch block.
 Message describe_exception(std::string_view doing) noexcept;
 
-/// The exception in flight for another thread to throw again: an Error as it is, for
-/// its type may matter; any other exception as an Error with that line.
+/// Wraps the exception in flight so that another thread can throw it: an Error unchanged, for its type may matter,
+/// bad_alloc as MemoryError, any other exception as Error, with the line of describe_exception().
 std::exception_ptr exception_for_others(std::string_view doing) noexcept;
 
-/// Runs the job and returns that line; empty when nothing was thrown.
+/// Runs the job and returns the line of describe_exception(); empty when nothing was thrown.
 template <typename Job>
 Message guarded(std::string_view doing, Job&& job) noexcept {
   try {
@@ -35,7 +35,7 @@ Message guarded(std::string_view doing, Job&& job) noexcept {
 
 [[noreturn]] void fail_to_start(std::string_view purpose, const std::system_error& error);
 
-/// Starts a thread that its destructor joins. Throws Error with the purpose where the system gives no more threads.
+/// Starts a thread that its destructor joins. Throws Error with the purpose where the system refuses another thread.
 template <typename Job>
 std::jthread start_thread(std::string_view purpose, Job&& job) {
   try {
@@ -45,7 +45,7 @@ std::jthread start_thread(std::string_view purpose, Job&& job) {
   }
 }
 
-/// Does the same for a result: std::async on a thread of its own.
+/// Starts a thread of its own for a job with a result (std::async); throws as start_thread does.
 template <typename Job>
 auto start_task(std::string_view purpose, Job&& job) {
   try {

@@ -14,7 +14,7 @@ Message::Message(fmt::string_view form, std::initializer_list<const Message*> gi
     : std::string(fmt::vformat(form, all)), format(form.data(), form.size()) {
   size_t next = 0;
   for (size_t at = format.find_first_of("{}"); at < format.size(); at = format.find_first_of("{}", at)) {
-    if (format[at] == '}' || format[at + 1] == '{') {  // a brace that is meant is written twice
+    if (format[at] == '}' || format[at + 1] == '{') {  // "{{" and "}}" are literal braces
       at += 2;
       continue;
     }

@@ -1,5 +1,5 @@
-// The one exception of the library. Recording, sealing, loading and configuring throw it; replay never
-// does. Its text is a single line that says where, what is wrong and what was expected:
+// The one exception of the library. Recording, sealing, loading and configuring throw it; replay never does. Its text
+// is a single line that names the place, the fault and what was expected:
 //   [linear L03.ffn.w1] input (1024,128) does not match weight (512,256): expected input.cols == weight.rows
 #pragma once
 
@@ -16,24 +16,24 @@
 
 namespace normscope {
 
-// A message is an English sentence that remembers how it was put together: its format, and what stands in its places.
-// It is read as any text is; a window says it in another language by the format (app/words/words.h).
+// A Message is an English sentence, usable as any string, that also keeps its format and the arguments filled into it.
+// A window shows the sentence in another language by translating the format (app/words/words.h).
 
 struct Message : std::string {
   Message() = default;
-  /// A name, a number or a phrase that nothing was filled into: "a UTF-8 text file".
+  /// A name, a number or a phrase without arguments: "a UTF-8 text file".
   template <typename Text>
   requires(std::convertible_to<Text, std::string_view> &&
            !std::derived_from<std::remove_cvref_t<Text>, Message>) Message(Text&& text)
       : std::string(std::string_view(text)) {}
-  /// The format is a literal, as it outlives the message. A message in a place stays one.
+  /// The format has to be a literal, as only a view of it is kept. An argument that is a Message keeps its own format.
   template <typename First, typename... Rest>
   Message(fmt::format_string<First, Rest...> form, First&& first, Rest&&... rest)
       : Message(fmt::string_view(form), {as_message(first), as_message(rest)...},
                 fmt::make_format_args(first, rest...)) {}
 
-  std::string_view format{};      ///< "{} is out of range: expected {} to {}"; empty: a text alone
-  std::vector<Message> places{};  ///< of the format, in its order
+  std::string_view format{};      ///< "{} is out of range: expected {} to {}"; empty: no arguments
+  std::vector<Message> places{};  ///< the arguments, in the order in which the format shows them
 
  private:
   Message(fmt::string_view form, std::initializer_list<const Message*> given, const fmt::format_args& all);
@@ -47,10 +47,10 @@ struct Message : std::string {
   }
 };
 
-/// The message without the "[where] " that `fail` puts before it, and that place: empty where there is none.
+/// The parts of a text of fail(), "[where] message"; of another text, the whole of it and an empty `where`.
 const Message& without_where(const Message& message);
 const Message& where_of(const Message& message);
-/// The message with blanks for what ends a line, and with texts of at most so many bytes; "..." shows a cut.
+/// A space replaces each control character. Beyond `most` bytes, the text and each argument end in "...".
 Message on_one_line(Message message, size_t most);
 
 struct Error : std::runtime_error {
@@ -62,8 +62,8 @@ struct Error : std::runtime_error {
   Message message;  ///< what() with its format
 };
 
-/// Says that the device cannot go on: it has too little memory, or it is lost with everything on it. A
-/// Run goes on elsewhere from what the host has (training/run/run.h, recover_on).
+/// Says that the device cannot go on: it has too little memory, or it is lost with everything on it. Run::recover_on
+/// (training/run/run.h) then continues a run on another backend, from the data that the host has.
 struct DeviceError : Error {
   using Error::Error;
 };
@@ -78,7 +78,7 @@ template <typename First, typename... Rest>
   fail(where, Message(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 
-/// Says that memory could not be had, before anything was done with it.
+/// Says that an allocation failed, before any work on that memory began.
 struct MemoryError : Error {
   using Error::Error;
 };

@@ -12,7 +12,7 @@ namespace {
 /// Uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
 double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 / 4294967296.0); }
 
-/// Writes minus the first half of the columns or rows over the second.
+/// Overwrites the second half of the columns or rows with minus the first half.
 void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) {
   const int64_t cols = shape.cols(), rows = shape.rows();
   const int64_t half = which == Init::Mirror::Columns ? cols / 2 : rows / 2 * cols;
@@ -22,7 +22,7 @@ void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) 
       values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
 }
 
-/// Does Box-Muller on the two halves of a Philox block: four words give four normal numbers.
+/// Applies Box-Muller to each half of a Philox block: four words give four normal numbers.
 void fill_normal(std::vector<float>& values, std::string_view name, double deviation, uint64_t seed) {
   const size_t n = values.size();
   const uint32_t site = site_of(name);

@@ -1,4 +1,4 @@
-// How tensors of parameters start. Scalar double code on the host computes it: the same bits everywhere.
+// The initial values of parameters. Scalar double code on the host computes them: the same bits everywhere.
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,23 @@ namespace normscope {
 
 struct Init {
   enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp, Turns, Diagonal } kind = Kind::Zeros;
-  /// Ramp: even steps from 0 to 1 (grey levels). Turns: a row for each position t, the cosines of t times each rate,
-  /// then their sines. Diagonal: the value where row - column is `place`, counted round the rows, else `rest`.
-  double value = 0.0;  ///< Constant: the value; Normal: the standard deviation; Turns: a factor
+  /// Ramp: even steps from 0 to 1 (grey levels). Turns: row t has the cosines of t times each rate, then their sines.
+  /// Diagonal: `value` where (row - column) mod rows == place, `rest` elsewhere.
+  double value = 0.0;  ///< Constant, Diagonal: the value; Normal: the standard deviation; Turns: a factor
   /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
   /// Normal: each row, or each column, is divided by its length.
   enum class Unit : uint8_t { None, Columns, Rows } unit = Unit::None;
   double rest = 0.0;
   int32_t place = 0;
-  std::vector<double> rates = {};  ///< Turns: radians a position, for each of half the columns
+  std::vector<double> rates = {};  ///< Turns: radians per position, one rate for two columns
 };
 
-/// Gives each row or column of a matrix the length one; zeros stay, and so do the bits of what has
-/// that length but for rounding.
+/// Scales each row or column of a matrix to Euclidean length one. Rows or columns of zeros, or of length one but for
+/// rounding, keep their bits.
 void divide_by_lengths(std::vector<float>& values, const Shape& shape, Init::Unit which);
 
-/// Row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a
-/// function only of seed, name and place.
+/// Row-major. Normal numbers come from Philox words by Box-Muller, as a function only of seed, name and element index.
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed);
 
 }  // namespace normscope

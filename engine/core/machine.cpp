@@ -36,7 +36,7 @@ namespace {
 std::vector<int> allowed_processors() {
   std::vector<int> processors;
 #ifdef __linux__
-  // The kernel refuses a set that is smaller than its own.
+  // The kernel refuses a set that is smaller than the kernel's own.
   for (int most = CPU_SETSIZE; processors.empty() && most <= (1 << 20); most *= 4) {
     cpu_set_t* set = CPU_ALLOC(most);
     if (!set) break;
@@ -53,7 +53,7 @@ std::vector<int> allowed_processors() {
   return processors;
 }
 
-/// Reads "200000 100000", or an older group's two files; nothing where there is no limit ("max", -1).
+/// A group's quota in processors: v2 has "200000 100000" in one file, v1 two files; empty without a limit ("max", -1).
 std::optional<double> quota_of(const std::string& group) {
   double quota = 0, period = 0;
   if (!(std::ifstream(group + "/cpu.max") >> quota >> period) &&
@@ -64,7 +64,7 @@ std::optional<double> quota_of(const std::string& group) {
   return quota / period;
 }
 
-/// Reads a group's limit in bytes; an older group without one has a number beyond all machines.
+/// A group's limit in bytes; a v1 group without a limit reports a number beyond the memory of any machine.
 std::optional<double> memory_of(const std::string& group) {
   double bytes = 0;
   if (!(std::ifstream(group + "/memory.max") >> bytes) &&
@@ -73,8 +73,8 @@ std::optional<double> memory_of(const std::string& group) {
   return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
-/// Says where the groups of a controller are mounted, by the second part of a line of /proc/self/cgroup:
-/// "0::/pod/box" or "4:cpu,cpuacct:/pod/box". A hybrid system has both kinds of lines.
+/// The directories where a controller's groups may be mounted, by the second field of a line of /proc/self/cgroup:
+/// "0::/pod/box" (v2) or "4:cpu,cpuacct:/pod/box" (v1). A hybrid system has both kinds of lines.
 std::vector<std::string> mounts_of(std::string_view controllers, std::string_view wanted) {
   const std::string root = "/sys/fs/cgroup";
   if (controllers.empty()) return {root};
@@ -87,7 +87,7 @@ std::vector<std::string> mounts_of(std::string_view controllers, std::string_vie
   return {};
 }
 
-/// The smallest limit of a controller that this process's groups and those above them set.
+/// The smallest limit of a controller in this process's groups and the groups above them.
 std::optional<double> least_limit(const std::string& root, std::string_view controller,
                                   std::optional<double> (*limit_of)(const std::string& group)) {
   std::optional<double> least;
@@ -107,7 +107,7 @@ std::optional<double> least_limit(const std::string& root, std::string_view cont
   return least;
 }
 
-/// How many bytes this process may map (ulimit -v); 0: as many as it likes.
+/// The bytes that this process may map (ulimit -v); 0: no limit.
 size_t address_space() {
 #ifdef __linux__
   rlimit limit{};

@@ -17,8 +17,8 @@ bool is_word(const char* at, const char* end, const char* word) {
   return true;
 }
 
-// Covers digits with a point and an exponent, inf or nan: as far as std::from_chars would go. strtod also
-// takes blanks, a plus, and hexadecimal digits.
+// Finds the end of the longest text that std::from_chars would read: digits with a point and an exponent, inf or nan.
+// strtod alone would also take blanks, a plus sign and hexadecimal digits.
 const char* end_of_real(const char* at, const char* end) {
   const auto digits = [&](const char* from) {
     while (from != end && *from >= '0' && *from <= '9') ++from;

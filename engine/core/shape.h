@@ -24,7 +24,7 @@ struct Shape {
   int64_t cols() const { return rank == 0 ? 1 : dim[rank - 1]; }
   /// The product of all dimensions but the last: the rows that a row-wise op sees.
   int64_t rows() const { return size() / (cols() == 0 ? 1 : cols()); }
-  /// The floats that it takes in a block of many tensors: each starts on a 64-byte line.
+  /// The floats reserved for it in a block of many tensors: each begins on a 64-byte line.
   size_t padded() const { return (static_cast<size_t>(size()) + 15) / 16 * 16; }
   int64_t operator[](int i) const { return dim[i]; }
   bool operator==(const Shape& o) const {
