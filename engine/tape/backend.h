@@ -24,11 +24,11 @@ class Memory {
   virtual float* data() const = 0;
 };
 
-/// Where the values of a Program are.
+/// The addresses of a Program's values and their gradients in the backend's memory.
 class Addresses {
  public:
   virtual ~Addresses() = default;
-  virtual float* value(ValueId id) const = 0;  ///< backend address, nullptr when it has none
+  virtual float* value(ValueId id) const = 0;  ///< nullptr when the value has no memory
   virtual float* gradient(ValueId id) const = 0;
 };
 
@@ -39,9 +39,9 @@ class Executable : public Addresses {
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
-  /// Gives the memory of gradients back, where a backend can, until the next replay writes them.
+  /// Frees the memory of gradients, where a backend can, until the next replay writes them.
   virtual void drop_gradients() {}
-  /// Runs only the instructions [first, end) of the program, for tools that look at single ones (shadow).
+  /// Runs only the instructions [first, end) of the program, for tools that examine single instructions (shadow).
   virtual void run(size_t first, size_t end, const StepInputs&) noexcept = 0;
   /// Overwrites memory at a backend address; it is the counterpart of read().
   virtual void write(float* device, std::span<const float> host) = 0;
@@ -51,21 +51,21 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  /// Whether its memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
+  /// Whether the backend's memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
   virtual bool on_host() const { return false; }
   virtual bool supports(OpKind op) const = 0;
-  /// Whether every instruction ends before the next one of the program begins.
+  /// Whether every instruction ends before the next instruction of the program begins.
   virtual bool in_order() const { return true; }
-  /// Whether backward computes attention's probabilities again, so that they need no
-  /// memory unless somebody reads them.
+  /// Whether backward computes attention's probabilities again, so that forward need not store them unless somebody
+  /// reads them.
   virtual bool recomputes_probabilities() const { return false; }
   virtual std::unique_ptr<Memory> allocate(size_t floats) = 0;
   virtual void upload(Memory& to, size_t offset, std::span<const float> from) = 0;
   virtual void download(const Memory& from, size_t offset, std::span<float> to) = 0;
   virtual std::unique_ptr<Executable> lower(ProgramData& program) = 0;
-  /// Waits for everything that was started. Throws DeviceError when the device has failed, from then on always.
+  /// Waits for all work that was started. Throws DeviceError at this and every later call once the device has failed.
   virtual void wait() = 0;
-  /// The error of wait(), in words; empty while all is well. After an error a replay yields NaN in every stat.
+  /// The text of the error of wait(); empty while the device works. After an error a replay yields NaN in every stat.
   virtual std::string error() const { return {}; }
 };
 

@@ -1,5 +1,5 @@
-// An instruction with its addresses resolved: what every kernel receives, on any machine. One binder makes
-// it from a Program; a backend adds what only it needs (cuda/kernel.h).
+// An instruction with its addresses resolved: the argument of every kernel, on any machine. bind() makes it from a
+// Program; a backend adds what only its kernels need (cuda/kernel.h).
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ struct Tensor {
   explicit operator bool() const { return p != nullptr; }
 };
 
-/// One parameter, with the optimizer's moments m and v, of the ops that work on all parameters at
-/// once: grad_norm, clip and the update rules.
+/// One parameter with the optimizer's moments m and v, for the ops that work on all parameters at once: grad_norm,
+/// clip and the update rules.
 struct ParameterCall {
   float *value = nullptr, *gradient = nullptr, *m = nullptr, *v = nullptr;
   int64_t size = 0;
-  /// Shape of a matrix between hidden states, and where it begins when all such matrices lie one after another, each at
-  /// a multiple of 64 bytes. 0 rows: no such matrix.
+  /// Of a matrix between hidden states: its shape, and its offset in floats in a block of all such matrices, each at a
+  /// multiple of 64 bytes. 0 rows: no such matrix.
   int64_t rows = 0, cols = 0, at = 0;
   StepScale steps = {};
   constexpr bool is_matrix() const { return rows > 0; }
@@ -44,23 +44,23 @@ struct Call {
   Tensor saved[kMaxSaved];
   Tensor dout;                   ///< gradient of out (backward)
   Tensor din[kMaxInputs];        ///< gradients of in (backward); empty where skipped
-  Write write[kMaxInputs] = {};  ///< Skip for all others
+  Write write[kMaxInputs] = {};  ///< of each din (backward); Skip where empty
   /// The memory that all stages of this instruction share: undefined on entry, 64-byte aligned.
   float* workspace = nullptr;
-  /// Left by this node's forward instruction to its backward one beside the saved tensors, 64-byte aligned; null
-  /// where nothing is kept or no backward instruction follows.
+  /// The data that this node's forward instruction leaves to its backward instruction in addition to the saved
+  /// tensors, 64-byte aligned; null where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  const void* extra = nullptr;  ///< made by its backend at lowering, for all its stages and replays
-  double* stats = nullptr;      ///< first of its numbers in the stats block
-  // Update phase: all parameters, the stats of each parameter, and, for all together, the total norm and the clip
-  // factor.
+  const void* extra = nullptr;  ///< made by the backend at lowering, for all stages and replays
+  double* stats = nullptr;      ///< first of the instruction's numbers in the stats block
+  // Update phase: all parameters, norms for each parameter, and two numbers for all parameters together: the total
+  // norm and the clip factor.
   const ParameterCall* parameters = nullptr;
   int64_t parameter_count = 0;
   double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,
          *clip_factor = nullptr;
 };
 
-/// Makes the call of one instruction; the backend adds workspace and parameters. `stats` is its stats block.
+/// Makes one instruction's call, without workspace, parameters, `kept`, `extra`. `stats`: the program's stats block.
 Call bind(const ProgramData& program, const Instruction& instruction, const Addresses& at, double* stats);
 
 /// Lists all parameters with a gradient, in the order of the stats block.

@@ -21,13 +21,13 @@ const char* to_string(Phase phase);  ///< "forward"
 /// execution order assigns, later writers add; seal decides that once, so nothing is ever zeroed.
 enum class Write : uint8_t { Skip, Assign, Add };
 
-/// A node and the phase that runs it. Probes and updates have no node and fill the same members themselves.
+/// A node and the phase that runs it. Probes and updates come from no node and fill the same members themselves.
 struct Instruction : Node {
   Phase phase = Phase::Forward;
-  int32_t node = -1;              ///< its node; -1 for clip and optimizer
+  int32_t node = -1;              ///< index of the node; -1: none (probes, all of the update phase)
   std::vector<Write> write = {};  ///< backward: one for each forward input
   bool of_gradient = false;       ///< probe: reads the gradient of in[0]
-  int32_t stat = -1;              ///< first of its numbers in the stats block
+  int32_t stat = -1;              ///< first of the instruction's numbers in the stats block; -1: none
 };
 
 /// Names one number of the stats block.
@@ -36,13 +36,13 @@ struct StatInfo {
   int32_t layer = 0;
 };
 
-/// Where everything is. Offsets are in floats; every tensor starts on a 64-byte line.
+/// Where every tensor lies, by ValueId. Offsets are in floats; every tensor starts on a 64-byte line.
 struct MemoryPlan {
-  std::vector<size_t> value_offset;     ///< by ValueId: in the input block, the Store or the activation block
-  std::vector<size_t> gradient_offset;  ///< by ValueId; kNoOffset when it has none
-  /// By ValueId: whether later tensors use its place again; empty = none does.
+  std::vector<size_t> value_offset;     ///< in the input, Store or activation block; kNoOffset: not stored
+  std::vector<size_t> gradient_offset;  ///< kNoOffset: no gradient
+  /// Whether later tensors may overwrite it within a replay; empty: no tensor is overwritten.
   std::vector<bool> value_reused, gradient_reused;
-  /// Activations and gradients may lie where the backend's other programs have theirs.
+  /// Activations and gradients may share their memory with the backend's other programs.
   bool shared = false;
   size_t inputs = 0, activations = 0, gradients = 0, workspace = 0;  ///< sizes in floats
 };
@@ -52,11 +52,11 @@ struct ProgramData {
   std::vector<ValueInfo> values;
   std::vector<Node> nodes;
   std::vector<Instruction> instructions;
-  ValueId loss = kNone;  ///< whose gradients are taken: its own gradient is one, and no instruction writes it
+  ValueId loss = kNone;  ///< what backward differentiates: its gradient is one, and no instruction writes it
   std::vector<StatInfo> stats;
   std::vector<int32_t> parameter_order;  ///< trainable parameters with a gradient, as in the stats block
   int32_t grad_norm_stat = -1, update_norm_stat = -1,
-          weight_norm_stat = -1;  ///< first of one number for each parameter
+          weight_norm_stat = -1;  ///< first of as many numbers as parameter_order has
   int32_t loss_stat = -1, clip_stat = -1, total_grad_norm_stat = -1;
   MemoryPlan plan;
   Store* store = nullptr;
@@ -69,7 +69,7 @@ class Program {
   Program& operator=(Program&&) noexcept = default;
 
   const ProgramData& data() const { return *data_; }
-  /// The host memory of a batch input, by name: fill it before replay. Throw for an unknown name or the wrong type.
+  /// The host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
   /// The stats block of the last replay, as data().stats names it.
@@ -78,17 +78,17 @@ class Program {
   double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
-  /// Copies host.size() numbers of a value, from `first` on (of the first sequences of a batch, say); it allocates
-  /// nothing.
+  /// Copies host.size() numbers of a value from index `first` on (the first sequences of a batch, say), and allocates
+  /// nothing. Leaves `host` as it is where the value is not stored or was overwritten.
   void read_part(ValueId value, std::span<float> host, size_t first = 0) const;
   /// Does one forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
-  /// Afterwards no gradient can be read until the next replay; where the backend can, their memory is free meanwhile.
+  /// Frees the memory of gradients where the backend can: none can be read until the next replay.
   void drop_gradients() { executable_->drop_gradients(); }
-  Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
+  Executable& executable() { return *executable_; }  ///< to run single instructions (tests/cuda/shadow.h)
 
  private:
-  /// Where a value or gradient lies that kept its memory.
+  /// The memory of a value or gradient that no later tensor overwrote.
   struct Buffer {
     const float* at;
     size_t size;

@@ -207,7 +207,7 @@ struct Lifetime {
   size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// The lifetimes of every written value or gradient, in order of birth.
+/// The lifetimes of all values or gradients that are written, in order of their first write.
 std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
                                 bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());
@@ -240,7 +240,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
   return of;
 }
 
-/// Gives each the lowest gap, from `base` on, among those alive at the same time. It returns the end of all.
+/// Gives each value the lowest gap, from `base` on, between those alive at the same time. Returns the end of all.
 size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t>& offsets) {
   const auto offset = [&](const Lifetime& l) -> size_t& { return offsets[static_cast<size_t>(l.value)]; };
   std::vector<Lifetime> alive;  // by offset

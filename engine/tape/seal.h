@@ -1,5 +1,5 @@
-// Compiles the tape: it turns a recorded Tape into a Program that can be replayed. The compiler is a sequence
-// of small passes (tape/seal.h), each tested on a tape of five nodes.
+// Compiles the tape: turns a recorded Tape into a Program that can be replayed. The compiler is a sequence of small
+// passes (namespace passes), each tested on a tape of five nodes.
 #pragma once
 
 #include <span>
@@ -15,22 +15,22 @@ struct SealOptions {
   bool backward = true;                  ///< false: evaluation, no gradients
   OpKind update = op_for(Duty::Update);  ///< the op that ends the step; kNoOp: gradients without an update
   bool clip = false;                     ///< global-norm clipping; the bound is StepInputs.clip
-  /// Places are used again once no later instruction reads them: of values in a forward program, of
-  /// activations' gradients in a program with backward. All such programs of a backend share their memory. The bits
-  /// are the same. Until one of them is replayed next, the results of the last instruction and the parameters'
-  /// gradients stay readable. Without effect unless Backend::in_order().
+  /// Memory is used again once no later instruction reads it: the memory of values in a forward program, of
+  /// activations' gradients in a program with backward. All such programs of a backend share this memory. The bits are
+  /// the same. Until one of them is replayed next, the results of the last instruction and the parameters' gradients
+  /// stay readable. Without effect unless Backend::in_order().
   bool reuse_bytes = false;
-  std::span<const ValueId> kept_gradients{};  ///< values whose gradients keep their places all the same
-  /// False, where nothing is updated: with reuse_bytes the parameters' gradients too give their places to later ones,
-  /// and a probe has to measure them (Tape::probe). The stats of their norms are not filled in then.
+  std::span<const ValueId> kept_gradients{};  ///< values whose gradients keep their memory nonetheless
+  /// False (only where nothing is updated): with reuse_bytes later gradients may overwrite the parameters' gradients
+  /// too, so a probe has to measure them (Tape::probe), and the stats of their norms are not filled in.
   bool keep_parameter_gradients = true;
   /// Attention's probabilities stay readable. False: they are not stored where no backward pass reads them, or where
-  /// that computes them again (Backend::recomputes_probabilities).
+  /// backward computes them again (Backend::recomputes_probabilities).
   bool keep_probabilities = true;
 };
 
-/// Throws Error when used ops are missing on the Store's backend (all named at once), when two dropout sites
-/// hash alike, when the Store is not materialized, and when the loss is not a scalar.
+/// Throws Error when the Store's backend lacks used ops (names all of them), when two dropout sites hash alike, when
+/// the Store is not materialized or lacks the moments of an update, and when the loss is not a scalar.
 Program seal(const Tape& tape, const SealOptions& options);
 
 namespace passes {
@@ -50,7 +50,7 @@ std::vector<Instruction> emit_forward(const Tape& tape);
 std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>& needs_gradient,
                                        ValueId loss);
 
-/// The norm of the gradient always, clip and the optimizer on request, and behind them what the tape asks for.
+/// Gradient norms always, clip and the optimizer on request, and after an optimizer the nodes of Tape::after_update().
 std::vector<Instruction> update_instructions(const SealOptions& options, std::span<const Node> after = {});
 
 /// Puts each requested probe right after the instruction that completes its tensor: the writer of a
@@ -58,16 +58,16 @@ std::vector<Instruction> update_instructions(const SealOptions& options, std::sp
 std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction> instructions,
                                       ValueId loss = kNone);
 
-/// Names and numbers the stats block: loss, clip, norms of each parameter, probes. It fills Instruction::stat.
+/// Names and numbers the stats block: loss, clip, norms of each parameter, probes. Fills in Instruction::stat.
 void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, ProgramData& program);
 
-/// Gives offsets to batch inputs, activations and gradients: every tensor has its own 64-byte lines,
-/// and nothing is shared. Unless `keep_probabilities`, attention's probabilities have no place (kNoOffset).
+/// Gives offsets to batch inputs, activations and gradients: every tensor has its own 64-byte lines, and nothing is
+/// shared. Unless `keep_probabilities`, attention's probabilities get no offset (kNoOffset).
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient,
                        bool keep_probabilities = true);
 
-/// Moves the gradients so that places which no later instruction reads are used again. Gradients of the loss and of
-/// `kept` values keep places of their own, and unless said otherwise gradients of parameters.
+/// Moves the gradients so that memory which no later instruction reads is used again. Gradients of the loss and of
+/// `kept` values keep memory of their own, and with `keep_parameters` gradients of parameters.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {}, bool keep_parameters = true);
 /// Does the same for the values of a program without backward.

@@ -36,16 +36,16 @@ class Store {
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  /// Idempotent for an equal shape; it throws when the name exists with another. Only before materialize().
+  /// Idempotent for an equal shape; throws when the name exists with another shape. Only before materialize().
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
-  /// Says that a declared parameter is a matrix between hidden states.
+  /// Marks a declared parameter as a matrix between hidden states.
   void mark_hidden(std::string_view name);
-  /// Says by what a declared parameter's steps are multiplied.
+  /// Sets the factors of a declared parameter's update steps.
   void scale_steps(std::string_view name, const StepScale& by);
-  /// Allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m and v.
+  /// Allocates values, m and v, fills the values according to Init with Philox(seed, site_of(name)), zeroes m and v.
   void materialize(uint64_t seed);
-  /// For weights that are written next and not trained: it has no m and no v, and fills only
-  /// the parameters that no training changes.
+  /// For weights that the caller writes next and does not train: allocates no m and no v, and fills only the
+  /// parameters that are not trainable.
   void materialize_values();
   bool materialized() const { return values_ != nullptr; }
   bool has_moments() const { return m_ != nullptr; }
@@ -56,7 +56,7 @@ class Store {
 
   enum class Block : uint8_t { Value, M, V };
   std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
-  void read_part(int32_t parameter, size_t first, std::span<float> to) const;  ///< of its values, from one on
+  void read_part(int32_t parameter, size_t first, std::span<float> to) const;  ///< values from `first` on
   void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
   /// A copy with its own memory (perturbation, fork).
   Store clone() const { return clone(*backend_); }

@@ -29,7 +29,7 @@ struct ValueInfo {
   DType dtype = DType::F32;
   Role role = Role::Activation;
   int32_t parameter = -1;  ///< index in the Store when role == Parameter
-  int32_t node = -1;       ///< the node that writes it, or -1
+  int32_t node = -1;       ///< index of the node that writes it, or -1
 };
 
 struct Node {
@@ -63,11 +63,11 @@ class Tape {
   /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);
-  /// Appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws
-  /// Error when it has another number of inputs than the registry says, or an input that is not on this tape.
+  /// Appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws Error when
+  /// the number of inputs differs from the registry, when an input is not on this tape, or when the name is taken.
   ValueId add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved = {});
   void probe(ProbeRequest request) { probes_.push_back(std::move(request)); }
-  /// Asks for an instruction behind the optimizer's update, in order. Only a program that updates has it.
+  /// Adds an instruction after the optimizer's update, in order of the calls. Programs without an update omit it.
   void after_update(Node node);
   void set_layer(int32_t layer) { layer_ = layer; }
 
