@@ -26,7 +26,7 @@ size_t rounded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 #ifdef __linux__
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// Returns zero-filled pages, huge ones where there are any (4 % of a step); nullptr: there is no room.
+/// Returns zero-filled pages, huge pages where the system has them (4 % of a step); nullptr: no memory is left.
 float* map_pages(size_t bytes, int flags) {
   void* all =
       mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
@@ -67,8 +67,8 @@ Block allocate_block(size_t floats) {
   if (const size_t bytes = rounded(least, kHugePage); least >= kHugePage)
     if (float* p = map_pages(bytes, 0)) return Block(p, ReleaseBlock{bytes});
 #endif
-  // A block of a page or more begins at the beginning of a page. A load waits for an earlier store with the same place
-  // in its page, so an op is slow if its result begins there a few lines behind what it reads.
+  // A block of a page or more begins at the beginning of a page. A load waits for an earlier store with the same
+  // offset in its page, so an op is slow if its result begins a few lines behind its input in the page.
   const size_t unit = least < kPage ? 64 : kPage;
   const size_t bytes = rounded(least, unit);
 #ifdef _WIN32
@@ -108,7 +108,7 @@ Arena::~Arena() {
 
 void Arena::claim(size_t floats) {
   const std::lock_guard lock(mutex_);
-#ifdef _WIN32  // there, pages have to be asked for before they are touched
+#ifdef _WIN32  // Windows has to commit pages before they are touched
   if (!windows::commit_pages(base_, floats * sizeof(float))) refuse_memory(floats * sizeof(float));
 #endif
   claims_.insert(floats);

@@ -1,4 +1,4 @@
-// The memory of the CPU backend: blocks of one owner, the arena that programs share, and the plan of a workspace.
+// The memory of the CPU backend: blocks with one owner, the arena that programs share, and the plan of a workspace.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ using Block = std::unique_ptr<float[], ReleaseBlock>;
 /// zeroes pages at their first touch. Throws Error when there is no room.
 Block allocate_block(size_t floats);
 
-/// Gives the whole pages of a block back to the system where that is Linux; they are zero when they are touched again.
+/// On Linux gives the whole pages of a block back to the system; the next touch finds zeros. Elsewhere does nothing.
 void drop_pages(float* from, size_t floats);
 
 /// Holds activations and gradients of programs that keep nothing between two replays (MemoryPlan::shared). They all
-/// have the same place, as they run one after the other: runs side by side cost as much memory as one, and find the
-/// places in the processor's caches. The address never changes, so that calls bound to it stay valid: a range of
-/// addresses is taken once, pages come when they are touched and go back with the largest program that claimed them.
+/// use the same memory, as they run one after another: it costs no more than the largest of them, and stays in the
+/// caches. Its address never changes, so that calls bound to it stay valid: a range of addresses is reserved once,
+/// pages come when they are touched and go back with the largest program that claimed them.
 class Arena {
  public:
   Arena();
@@ -48,11 +48,11 @@ class Arena {
   std::multiset<size_t> claims_;
 };
 
-/// The workspace that all instructions of a program share, and behind it what forward instructions
-/// keep for the backward ones of their nodes.
+/// The workspace that all instructions of a program share, followed by the data that forward instructions keep for the
+/// backward instructions of their nodes.
 struct WorkspacePlan {
   size_t floats = 0;
-  std::vector<size_t> kept;  ///< by instruction: its beginning, in floats; 0: nothing
+  std::vector<size_t> kept;  ///< by instruction: offset of its kept data, in floats; 0: none
 };
 WorkspacePlan plan_workspace(const std::vector<Instruction>& instructions, const std::vector<Stages>& stages);
 

@@ -95,7 +95,7 @@ class CpuExecutable final : public Executable {
 
   void drop_gradients() override { drop_pages(gradients_, program_.plan.gradients); }
 
-  /// Runs instructions one by one: without what replay() does on a region in the cache, but to the same bits.
+  /// Runs instructions one by one: without the tails of replay(), but to the same bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
     begin();
@@ -134,7 +134,7 @@ class CpuExecutable final : public Executable {
     bool one_thread;
   };
 
-  /// An instruction of the replay, with those that are carried out on each region of its last stage.
+  /// An instruction of the replay, with the instructions that run on each region of its last stage.
   struct Entry {
     size_t instruction;
     std::vector<Tail> tails;
@@ -149,7 +149,7 @@ class CpuExecutable final : public Executable {
     }
   }
 
-  /// Counts activations and gradients, which are adjacent.
+  /// The floats of activations and gradients, which are adjacent.
   size_t floats() const { return program_.plan.activations + program_.plan.gradients; }
 
   void lower() {
@@ -179,8 +179,8 @@ class CpuExecutable final : public Executable {
     put_in_order();
   }
 
-  /// Lets instructions follow region by region behind one that leaves regions, if they can. Probes in
-  /// between read what is whole only after them, and come then.
+  /// Makes instructions tails of an earlier instruction, where they can be. A probe in between reads a tensor that is
+  /// complete only after the tails, so it runs after them.
   void put_in_order() {
     for (size_t i = 0; i < lowered_.size();) {
       Entry entry{i, {}};

@@ -1,6 +1,6 @@
 // Packed, register-blocked SGEMM, compiled once per instruction set, for A (m,k), B (k,n), C (m,n) and bias (n):
 //   C  =  [C +] A B [+ bias]
-// Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
+// Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (single tiles).
 //
 // The loops follow Goto and van de Geijn (ACM TOMS 34:3, 2008), with the sizes of blocks from the sizes of the caches
 // as in Low et al. (ACM TOMS 43:2, 2016). A tile of C, kTileRows x kTileVectors vectors, stays in registers while a
@@ -93,7 +93,7 @@ inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
       hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
 }
 
-// A tile fills the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for products).
+// A tile fills the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more register for products).
 #if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM
 constexpr int kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
@@ -103,20 +103,20 @@ constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 constexpr int64_t kLine = 16;          // floats of a cache line
-// Whether several tiles share the lines of A^T, and each meets what the others drove out of a cache.
+// Whether more than two tiles share each line of A^T: every tile then misses the lines that others evicted.
 constexpr bool kNarrowTile = 2 * kTileRows < kLine;
 
-/// How many rows before its use a line of A^T is fetched, as the processor does not foresee rows
-/// that are apart, and memory takes some 400 cycles. Lines of rows that are a multiple of a kilobyte apart fall to a
-/// few sets of the L1 cache and would drive each other out of it before their use. Narrow tiles fetch from near then:
-/// the tile before left their lines in the L2 cache. A wide one needs new lines all the same.
+/// How many rows before its use a line of A^T is prefetched: the processor does not predict such strides, and memory
+/// takes some 400 cycles. Lines of rows a multiple of a kilobyte apart fall into a few sets of the L1 cache and would
+/// evict each other before their use. Narrow tiles then prefetch only a few rows ahead, as the tile before left their
+/// lines in the L2 cache. A wide tile needs new lines in any case.
 HWY_INLINE int64_t rows_ahead(int64_t row) {
   const int64_t lowest_bit = row & -row;
   return kNarrowTile && lowest_bit > 128 ? 4 : 32;
 }
 
-/// Ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it writes the first:
-/// a load waits for an earlier store with the same place in its page, as rows of C 4 KiB or a multiple apart have.
+/// Ends a tile: writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it writes the first: a
+/// load waits for an earlier store with the same offset in its page, as in rows of C a multiple of 4 KiB apart.
 template <int kRows, int kVectors>
 HWY_INLINE void store_sums(VF (&sum)[kRows][kVectors], int j, float* HWY_RESTRICT c, int64_t ldc, int64_t n,
                            const float* HWY_RESTRICT bias, bool add) {
@@ -171,7 +171,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     HWY_UNROLL(4)
     for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] += kARows ? 1 : sa;
   }
-  // Here, lest the compiler keep the addresses of all rows, which the prefetches had, on the stack meanwhile.
+  // Hides c and ldc from the compiler: else it would keep the row addresses of the prefetches on the stack until here.
   asm("" : "+r"(c), "+r"(ldc));
   HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j) {
@@ -217,22 +217,22 @@ struct Gemm {
 
 constexpr int64_t kBlockK = 256;  // usual depth of a block of k
 constexpr int64_t kMaxK = kBlockK + kBlockK / 2;
-constexpr int64_t kMaxShared = int64_t{8} << 20;  // floats of a deep B that narrow tiles have packed once
+constexpr int64_t kMaxShared = int64_t{8} << 20;  // largest B, in floats, that narrow tiles pack once
 constexpr int64_t kMaxRows = 528;   // of a chunk: its part of C stays in a cache from block to block
 constexpr int64_t kCopyPanels = 4;  // least panels of a chunk that repay copying a tile
 constexpr int64_t kGroupTiles = 8;  // copied together, to read whole lines of a row of A^T
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer runs would write to more streams than the
-// processor follows, shorter ones would read too few lines of a page at a time.
+// processor tracks, shorter runs would read too few lines of a page at a time.
 constexpr int64_t kPackedRows = 32, kPanelsOfRun = 8;
 
-// A worker's scratch holds a chunk's panels, and behind them a group of copied tiles. These are a cache line more than
-// a tile apart, lest all begin in the same sets.
+// A worker's scratch holds a chunk's panels, followed by a group of copied tiles. A cache line separates the tiles,
+// lest all begin in the same sets.
 constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMaxK + kLine);
 constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLine;
 static_assert(kGroupAt >= kPanel * kMaxK);
 
-/// Whether rows this many floats apart share a few sets of an L1 cache and drive each other out of it:
-/// those 4 KiB or a multiple apart do, give or take half a line.
+/// Whether rows this many floats apart share a few sets of an L1 cache and evict each other: true for a multiple of 4
+/// KiB, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
 /// Runs at lowering: its dozen divisions would slow down the chunks of small products.
@@ -255,8 +255,8 @@ inline GemmPlan plan_gemm(const Gemm& g) {
         // and for a transposed B, which is slow to pack, where more than one chunk of rows needs a panel.
     plan.pack_b = (transposed ? g.m > kMaxRows : g.m > g.k) || shared ? PackB::ByStage : PackB::ByChunk;
 
-  // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as possible,
-  // to use them often.
+  // Chunks of at least ~0.4 MFLOP, about 32 of them. Where every chunk packs its own panels, it is as tall as
+  // possible, so that many tiles use them.
   const double tile_flop = 2.0 * static_cast<double>(plan.tile_rows) * kPanel * static_cast<double>(g.k);
   const double total = tile_flop * static_cast<double>(tiles * panels);
   const double target = total / 32 > 4e5 ? total / 32 : 4e5;
@@ -321,8 +321,8 @@ struct Group {
   int64_t rows, k;
 };
 
-/// Copies a group of A^T to tiles [k][tile_rows], `apart` floats from one to the next. A vector's numbers
-/// beyond a tile are written over by the next row of k.
+/// Copies a group of A^T to tiles [k][tile_rows] that begin `apart` floats from each other. The next row of k
+/// overwrites the numbers of a vector beyond the tile.
 inline void copy_group(const Group& group, int64_t tile_rows, int64_t apart, float* to) {
   const DF d;
   for (int64_t kk = 0; kk < group.k; ++kk) {
@@ -337,14 +337,14 @@ inline void copy_group(const Group& group, int64_t tile_rows, int64_t apart, flo
   }
 }
 
-/// Fetches the part-th of `parts` shares of the rows of k of a group of A^T, for its copy to come.
+/// Prefetches share `part` of `parts` of the rows of k of a group of A^T, before copy_group() copies it.
 HWY_INLINE void fetch_group(const Group& group, int64_t part, int64_t parts) {
   const int64_t share = div_up(group.k, parts);
   for (int64_t kk = part * share; kk < smaller(group.k, (part + 1) * share); ++kk)
     for (int64_t i = 0; i < group.rows + kLine; i += kLine) hwy::Prefetch(group.a.p + kk * group.a.col + i);
 }
 
-/// Computes one chunk of C. `packed` is what the packing stage left, or null.
+/// Computes one chunk of C. `packed` is the packing stage's result, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
   const Region of_c = gemm_region(g, plan, chunk);

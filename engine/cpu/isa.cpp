@@ -33,18 +33,18 @@ constexpr Isa kIsas[] = {
 #elif HWY_ARCH_WASM
     {"wasm", HWY_WASM},
 #else
-    {"neon", HWY_STATIC_TARGET},  // newer Highways have three of them, by what else the processor can do
+    {"neon", HWY_STATIC_TARGET},  // newer Highways have three of them, by further features of the processor
 #endif
 };
 
-/// The targets that are compiled into the kernels and that the processor has. It asks once: asking
-/// takes the present choice back for a moment, in which another thread would run the best target's kernels.
+/// The targets that are compiled into the kernels and that the processor has. They are asked for only once, as the
+/// call resets the present choice for a moment, in which another thread would run the best target's kernels.
 int64_t usable_targets() {
   static const int64_t usable = [] {
     hwy::SetSupportedTargetsForTest(0);
     int64_t targets = hwy::SupportedTargets();
 #if !HWY_ARCH_X86
-    // Older Highways ask for AES before they speak of NEON, which no kernel uses and a Raspberry Pi 4 lacks.
+    // Older Highways report NEON only together with AES, which no kernel uses and a Raspberry Pi 4 lacks.
     targets |= HWY_STATIC_TARGET;
 #endif
     return targets & HWY_TARGETS;
@@ -52,8 +52,8 @@ int64_t usable_targets() {
   return usable;
 }
 
-/// Sets the target of all kernels planned from now on. It leaves an equal choice alone, as other threads may
-/// be planning by it: every CPU backend that is made comes through here.
+/// Sets the target of all kernels planned from now on. An equal choice is left alone, as other threads may be planning
+/// with it: every CPU backend that is made calls this.
 void choose(int64_t target) {
   static std::mutex mutex;
   static int64_t chosen = 0;
@@ -73,8 +73,8 @@ std::vector<std::string> names_of(int64_t targets) {
 
 int64_t used_l2_bytes = 0;
 
-/// Asks the system; 1 MiB where it does not say. In a page only the main thread opens files, and the
-/// first step would wait until that has drawn the first frame.
+/// Asks the system; 1 MiB where it does not say. In a browser only the main thread opens files, so the first step
+/// would wait until that thread has drawn the first frame.
 int64_t reported_l2_bytes() {
 #ifndef __EMSCRIPTEN__
 #ifdef _SC_LEVEL2_CACHE_SIZE

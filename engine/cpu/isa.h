@@ -19,14 +19,14 @@ std::string choose_isa(std::string_view name = "");
 /// Throws what choose_isa() throws, for callers that need no choice.
 inline void check_instruction_set() { choose_isa(); }
 
-/// Lists what this processor and build offer, best first.
+/// The instruction sets that both this processor and this build have, best first.
 std::vector<std::string> available_isas();
 
-/// Lists what this build has kernels for, best first.
+/// The instruction sets that this build has kernels for, best first.
 std::vector<std::string> compiled_isas();
 
-/// The system's ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a
-/// name without a digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)". Linux on ARM gives two
+/// The name that the system reports ("AMD EPYC 9B14"), or "unknown". Some clouds report one name for every generation;
+/// family and model then follow a name without a digit: "AMD EPYC (family 25, model 17)". Linux on ARM reports two
 /// numbers instead: "implementer 0x41, part 0xd0c".
 std::string processor_name();
 /// The overload reads the name from the text of Linux's /proc/cpuinfo.
@@ -34,14 +34,14 @@ std::string processor_name(std::istream& cpuinfo);
 
 /// The size of a core's L2 cache, as the system reports it; 1 MiB where it does not.
 int64_t l2_bytes();
-/// Has products planned from now on as for another machine, which tests do; 0: for this one.
+/// Overrides l2_bytes() for products planned from now on, in tests; 0: this processor's.
 void use_l2_bytes(int64_t bytes);
 
 // The FMA peak is the arithmetic throughput of the chosen instruction set: chains of fused multiply-adds in
 // registers, no loads. The benchmark uses it as the roofline of every kernel.
 
-/// Runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts
-/// two). `sink` takes a number that depends on all of them.
+/// Runs `rounds` rounds of independent FMAs and returns the number of floating-point operations (an FMA counts two).
+/// `sink` receives a number that depends on all of them.
 int64_t spin_fma(int64_t rounds, float* sink);
 
 }  // namespace normscope::cpu

@@ -11,7 +11,7 @@ void Stages::add(StageFn run, int64_t chunks) {
   stage[count++] = {.run = run, .chunks = chunks};
 }
 
-// Asks anew for every instruction that is planned: the tests change the instruction set within a process.
+// Selects anew for every instruction that is planned: the tests change the instruction set within a process.
 Kernels kernels_of(OpKind op) {
   switch (op) {
 #define OP(Kind, name, ...) \

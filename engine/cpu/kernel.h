@@ -1,5 +1,5 @@
-// A CPU kernel receives what is declared here, and an op describes its work by it. Called from cpu/backend_cpu.cpp's
-// replay loop.
+// Declares the arguments of a CPU kernel, and the plan by which an op describes its work to the replay loop
+// (cpu/backend_cpu.cpp).
 //
 // An instruction runs as one to four stages. Each stage is cut into chunks by shape (products also by the size of the
 // L2 cache), never by thread count, and a barrier separates stages. Reductions across chunks write partials to the
@@ -14,10 +14,10 @@
 
 namespace normscope::cpu {
 
-// How a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes it when a program is lowered; the
+// How a product is cut into chunks and packed. plan_gemm() (cpu/gemm_inl.h) decides it when a program is lowered; the
 // chunks of the product read it at every replay.
 
-/// Items in chunks of `per_chunk`, the last of which may have fewer.
+/// Items in chunks of `per_chunk`; the last chunk may have fewer.
 struct Cut {
   int64_t per_chunk, chunks;
   int64_t begin(int64_t chunk) const { return chunk * per_chunk; }
@@ -27,27 +27,27 @@ struct Cut {
   }
 };
 
-/// A pure function of a product's shape and layout, the instruction set and the size of the L2 cache.
-/// Only kc decides the order of sums, and kc looks at nothing but the shape.
+/// A pure function of the shape and layout of a product, the instruction set and the size of the L2 cache. Only kc
+/// decides the order of sums, and kc depends on the shape alone.
 struct GemmPlan {
   enum class PackB : uint8_t { InPlace, ByChunk, ByStage } pack_b;
-  bool copy_a;            ///< tiles of A^T, before they are used
-  bool fetch_a;           ///< what is copied next is fetched meanwhile, as A is larger than the L2 cache
+  bool copy_a;            ///< whether tiles of A^T are copied before their use
+  bool fetch_a;           ///< whether the tiles to copy next are prefetched, as A exceeds the L2 cache
   int64_t tile_rows, kc;  ///< rows of a tile (the last may have fewer), k of a block
   Cut rows, cols;         ///< chunks, in tiles and in panels
-  int64_t pack_chunks;    ///< of the packing stage, 0: none
-  size_t packed_floats;   ///< that it leaves
+  int64_t pack_chunks;    ///< of the packing stage; 0: no such stage
+  size_t packed_floats;   ///< size of the packed B
   int64_t chunks() const { return rows.chunks * cols.chunks; }
 };
 
 inline constexpr int kMaxStages = 4;
 inline constexpr int kMaxProducts = 2;
 
-/// Private to a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
+/// A worker's private memory: undefined on entry, never read by another chunk (packing panels, score tiles).
 struct Scratch {
   float* p;
 };
-inline constexpr size_t kScratchFloats = size_t{1} << 18;  // 1 MiB a worker
+inline constexpr size_t kScratchFloats = size_t{1} << 18;  // 1 MiB per worker
 
 using StageFn = void (*)(const Call&, const StepInputs&, int64_t chunk, Scratch) noexcept;
 
@@ -57,7 +57,7 @@ struct Region {
 };
 using RegionFn = void (*)(const Call&, const StepInputs&, const Region&, Scratch) noexcept;
 
-/// An instruction that is carried out region by region, as an earlier one leaves them.
+/// An instruction that runs on each region of an earlier instruction's result, as soon as the region is complete.
 struct Tail {
   RegionFn run;
   const Call* call;
@@ -68,7 +68,7 @@ struct Stage {
   int64_t chunks = 0;
   /// The region of the result that a chunk completes (forward: out, backward: din[0]); null: none.
   Region (*region)(const Call&, int64_t chunk) = nullptr;
-  /// They are carried out on that region right after the chunk, while it is in the cache.
+  /// The instructions that run on that region right after the chunk, while it is in the cache.
   std::span<const Tail> tails{};
 };
 
@@ -80,19 +80,19 @@ inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& in
   for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, region, scratch);
 }
 
-/// What an op answers at lowering; it is a pure function of shapes, attributes, write modes and, for
+/// An op's plan for one instruction, made at lowering: a pure function of shapes, attributes, write modes and, for
 /// products, the size of the L2 cache.
 struct Stages {
   int count = 0;
   Stage stage[kMaxStages];
   size_t workspace_floats = 0;
-  size_t kept_floats = 0;  ///< of a forward instruction: Call::kept, from here to the end of the step
-  /// Computes the same result for one region, from no other rows and without workspace; null: impossible.
+  size_t kept_floats = 0;  ///< size of Call::kept, of a forward instruction
+  /// Computes the same result for one region, from the same rows alone and without workspace; null: impossible.
   RegionFn region = nullptr;
-  bool whole_rows = false;  ///< `region` takes only regions with all columns
+  bool whole_rows = false;  ///< whether `region` needs regions with all columns
   /// The plans of the products, if any; the backend hands them back as Call::extra.
   GemmPlan plans[kMaxProducts] = {};
-  void add(StageFn run, int64_t chunks);  ///< passes over one without chunks; throws Error beyond kMaxStages
+  void add(StageFn run, int64_t chunks);  ///< ignores zero chunks; throws Error beyond kMaxStages
 };
 
 inline const GemmPlan* plans_of(const Call& call) { return static_cast<const GemmPlan*>(call.extra); }
@@ -104,8 +104,8 @@ inline Stages one_stage(StageFn run, int64_t chunks, RegionFn region = nullptr) 
   return stages;
 }
 
-/// One line for each registry entry: forward and backward (nullptr where the op has none). At planning
-/// time Call::in etc. hold shapes and null-ness is meaningful, but addresses must not be read.
+/// The functions that plan an op; backward is nullptr where the op has none. While planning, the tensors of a Call
+/// have shapes, and absent tensors are null, but addresses must not be read.
 struct Kernels {
   Stages (*forward)(const Call&) = nullptr;
   Stages (*backward)(const Call&) = nullptr;

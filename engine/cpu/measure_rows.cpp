@@ -81,14 +81,14 @@ double entropy_of(const float* p, int64_t n) {
   });
 }
 
-/// A float among all floats in ascending order.
+/// Maps floats to integers in the same order.
 int32_t place_of(float x) {
   const auto bits = std::bit_cast<int32_t>(x);
   return bits < 0 ? bits ^ 0x7fffffff : bits;
 }
 float at_place(int32_t place) { return std::bit_cast<float>(place < 0 ? place ^ 0x7fffffff : place); }
 
-/// Halves the floats between which the middle one lies: to sort, a processor would have to foresee every comparison.
+/// Bisects the range of floats for the middle number. Sorting would be slower: its comparisons cannot be predicted.
 double median_of(const float* x, int64_t n) {
   const DF d;
   const auto count_to = [&](float most) HWY_ATTR {

@@ -19,19 +19,19 @@ struct Moments {
 
 /// A sub-layer's affine map of the rows c (width) of a component, with mean = mean(scale * c):
 ///   c  <-  (scale * c - mean) * inverse_sigma * factor * gain + bias
-/// Null pointers stand for one, for bias zero.
+/// A null pointer means one, and zero for the bias.
 struct CarryMap {
   const float* scale = nullptr;          ///< width numbers
   const float* gain = nullptr;           ///< width numbers
-  const float* inverse_sigma = nullptr;  ///< a number for each row; null: no norm, so no mean is subtracted
+  const float* inverse_sigma = nullptr;  ///< one number per row; null: no norm, so no mean is subtracted
   bool centre = true;                    ///< subtract the row's mean
   const float* bias = nullptr;           ///< width numbers, added last
-  const float* factor = nullptr;         ///< a number for each element, after mean and inverse_sigma
+  const float* factor = nullptr;         ///< one number per element, after mean and inverse_sigma
 };
 
 Moments moments(const float* x, int64_t n);
-/// Applies the map to rows x width numbers in place and adds the result to `total`. It returns the moments of
-/// all, and puts each row's own into `by_row`, if given.
+/// Applies the map to rows x width numbers in place and adds the result to `total`. Returns the moments of the whole
+/// result, and writes each row's moments to `by_row`, if given.
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width,
                    Moments* by_row = nullptr);
 /// The largest |a - b|; NaN when any difference is NaN.
@@ -43,15 +43,15 @@ Dots dots(const float* a, const float* b, int64_t n);
 void add_scaled(const float* x, float factor, float* sum, int64_t n);
 /// Returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
-/// Of an even count, which is not zero, the mean of the two numbers in the middle; NaN when any number is NaN.
+/// For an even count, which may not be zero, the mean of the two middle numbers; NaN when any number is NaN.
 double median(std::span<const float> x);
 
-/// Numbers of a parameter around a step: its gradient, and its values before and after it.
+/// The numbers of a parameter around an update: its gradient, and its values before and after.
 struct UpdateRows {
   const float *gradient = nullptr, *before = nullptr, *after = nullptr;
   const float* second = nullptr;    ///< second moment; null: none is kept
   float factor = 1, l2 = 0;         ///< the optimizer reads factor * gradient + l2 * before
-  float correction = 1, least = 0;  ///< of the second moment: what it is multiplied with, and its bound
+  float correction = 1, least = 0;  ///< factor of the second moment, and its lower bound
 };
 /// Sums over n numbers, with s = before - after:
 ///   ratio  =  sum (factor * gradient + l2 * before)^2 / max(correction * second, least), zero without `second`

@@ -1,6 +1,6 @@
-// Dropout is drawn by Philox4x32-10, twice as many blocks of four elements at a time as a vector has lanes; the
-// integers equal core/philox.h's random_word. What is kept takes a bit an element. Included by the CPU kernels
-// that draw it.
+// Draws dropout by Philox4x32-10, twice as many blocks of four elements at a time as a vector has lanes; the integers
+// equal those of random_word() in core/philox.h. The result is a mask of one bit per element. Included by the CPU
+// kernels with dropout.
 #include <cstring>
 
 #include "engine/core/philox.h"
@@ -20,14 +20,14 @@ namespace {
 using DU = hn::ScalableTag<uint32_t>;
 using DU64 = hn::Repartition<uint64_t, DU>;
 using VU = hn::Vec<DU>;
-// A round waits for its products: four vectors of counters at once fill that time, even where 16 registers do not hold
+// A round waits for its products. Four vectors of counters at once fill that time, even where 16 registers do not hold
 // them.
 constexpr int kStreams = 4;
 using Bits =
-    hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // of the 2 kLanes elements of one of them
-constexpr int64_t kDrawn = kStreams * 2 * kLanes;            // elements that are drawn at once
+    hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // one bit for each of a stream's 2 kLanes elements
+constexpr int64_t kDrawn = kStreams * 2 * kLanes;            // elements drawn at a time
 
-/// What decides, with an element's index, whether it is kept.
+/// The inputs, next to an element's index, that decide whether the element is kept.
 struct DropoutSite {
   uint32_t site, step;
   uint64_t seed;
@@ -53,8 +53,8 @@ struct Counters {
   }
 };
 
-/// A bit for each element whose counter is done, 0 where its word is below `threshold`. The blocks
-/// of even lanes come before the words of odd ones.
+/// Gives one bit per element of finished counters, 0 where its word is below `threshold`. The blocks of even lanes
+/// come before the blocks of odd lanes.
 HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   const DU d;
   const auto words = [](VU even, VU odd)
@@ -69,8 +69,8 @@ HWY_INLINE Bits kept_bits_of(const Counters& c, VU threshold) {
   return static_cast<Bits>(~(low | high << kLanes));
 }
 
-/// Draws which of n elements from `first` on are kept, where first % 4 == 0, and leaves their bits in `kept`,
-/// whole bytes of them. It calls body(i, count) when the bits of `count` more elements are there.
+/// Draws which of n elements from `first` on are kept, where first % 4 == 0, and writes their bits to `kept` in whole
+/// bytes. Calls body(i, count) once the bits of [i, i + count) are written.
 template <typename Body>
 HWY_INLINE void draw_kept(const DropoutSite& s, uint64_t first, int64_t n, uint8_t* kept, const Body& body) {
   const DU d;
@@ -113,8 +113,8 @@ HWY_INLINE void draw_kept(const DropoutSite& s, uint64_t first, int64_t n, uint8
 /// The number of floats that hold the bits of n elements.
 HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(n, 32); }
 
-/// The mask of the vector that begins with element i. It reads no byte that has none of its bits, as
-/// another worker may be writing that.
+/// The mask of the vector that begins with element i. It reads no byte without bits of this vector, as another worker
+/// may be writing that byte.
 HWY_INLINE hn::Mask<DF> kept_mask(const uint8_t* kept, int64_t i) {
   constexpr int64_t kBytes = larger(1, kLanes / 8);
   const uint8_t* from = kept + (i >> 3);

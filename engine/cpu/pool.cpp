@@ -24,9 +24,9 @@
 namespace normscope::cpu {
 namespace {
 
-// These wait for an atomic number to change, and wake the waiting threads, by the system's own call. The wait of
-// std::atomic is not such a call everywhere. In a browser the standard library polls, up to eight milliseconds apart.
-// libstdc++ yields four times before it waits, which beside a busy process gives away the rest of a time slice.
+// These wait for an atomic number to change, and wake the waiting threads, by the system's own call: std::atomic::wait
+// is not such a call everywhere. In a browser the standard library polls, up to eight milliseconds apart. libstdc++
+// yields four times before it waits, which next to a busy process gives away the rest of a time slice.
 
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
               std::atomic<uint32_t>::is_always_lock_free);
@@ -60,7 +60,7 @@ void wake_all(std::atomic<uint32_t>& value) noexcept {
 
 constexpr auto kSpin = std::chrono::microseconds(50);
 constexpr auto kLeaveAgain = std::chrono::milliseconds(100);
-constexpr int kPausesPerCheck = 16;  // about a microsecond between two looks at the clock
+constexpr int kPausesPerCheck = 16;  // about a microsecond between two reads of the clock
 
 void pause_core() noexcept {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -81,7 +81,7 @@ int this_processor() noexcept {
 
 }  // namespace
 
-/// The processors that a thread may run on: none where the system does not say, or has more than a set holds.
+/// The processors that a thread may run on; empty where the system does not say, or has more than a cpu_set_t holds.
 struct Pool::Processors {
 #ifdef __linux__
   cpu_set_t set;
@@ -99,7 +99,7 @@ Pool::Pool(int threads)
   allowed_ = std::make_unique<const Processors>();
   try {
     for (size_t i = 1; i < threads_; ++i) workers_.push_back(start_thread("cpu", [this, i] { work(i); }));
-  } catch (...) {  // fewer than asked for are none: those that run end, and are joined with the member
+  } catch (...) {  // without all threads there is no pool: the started ones end and are joined
     stop();
     throw;
   }
@@ -138,7 +138,7 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, b
                             std::memory_order_release);
   }
   if (const int here = this_processor(); here != places_[0].processor.load(std::memory_order_relaxed))
-    places_[0].processor.store(here, std::memory_order_relaxed);  // seldom, so that nobody loses its line
+    places_[0].processor.store(here, std::memory_order_relaxed);  // seldom: workers keep its line
   generation_.store(generation);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
   if (sleepers_.load() > 0) {
     wake_.fetch_add(1);
@@ -152,7 +152,7 @@ int64_t Pool::share_begin(size_t share, size_t shares, int64_t chunks) {
   return static_cast<int64_t>(share) * chunks / static_cast<int64_t>(shares);
 }
 
-/// Takes one chunk of a share of this generation; it returns how many there were, 0 when none is left.
+/// Takes one chunk of a share of this generation; returns how many were left before, 0 for none.
 int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   std::atomic<uint64_t>& value = tickets_[share].value;
   uint64_t ticket = value.load(std::memory_order_acquire);
@@ -163,7 +163,7 @@ int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   }
 }
 
-/// Takes chunks of the worker's own share, then of the others', until none is left; it returns how many.
+/// Runs the chunks of the worker's own share, then of the other shares, until none is left; returns how many it ran.
 int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept {
   const Scratch scratch = scratch_of(worker);
   const size_t shares = threads_;
@@ -176,9 +176,9 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   return ran;
 }
 
-/// Whether another thread that runs chunks is on the core of this one. The system often wakes a
-/// worker on the caller's own core, beside busy processes above all, and leaves it there even when they are gone.
-/// Spinning there only keeps the other from its work.
+/// Whether another thread that runs chunks is on the calling thread's core. The system often wakes a worker on the
+/// caller's own core, above all next to busy processes, and leaves it there even after they end. Spinning on that core
+/// only keeps the other thread from its work.
 bool Pool::in_the_way(size_t worker) const noexcept {
   const int here = this_processor();
   for (size_t i = 0; i < threads_ && here >= 0; ++i)
@@ -186,8 +186,8 @@ bool Pool::in_the_way(size_t worker) const noexcept {
   return false;
 }
 
-/// Moves the calling worker to another of the processors that the pool may use; where there are fewer of them than
-/// threads, two have to share one. Where the others are busy the system brings it back, so nobody asks for this often.
+/// Moves the calling worker to another of the pool's processors; not where they are fewer than threads, as two then
+/// have to share one. Where the others are busy the system brings it back, so no worker does this often.
 void Pool::leave_processor() const noexcept {
 #ifdef __linux__
   cpu_set_t others = allowed_->set;
@@ -198,8 +198,8 @@ void Pool::leave_processor() const noexcept {
 #endif
 }
 
-/// Spins until ready() or until kSpin has passed, and says which; for a microsecond only where it is in
-/// the way. It never yields: beside a busy process that would repeatedly give away the core for a whole time slice.
+/// Spins until ready() (returns true) or until kSpin has passed (false), for a microsecond only if in_the_way(). It
+/// never yields: next to a busy process that would repeatedly give away the core for a whole time slice.
 template <typename Ready>
 bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
   std::chrono::steady_clock::time_point start;
@@ -221,7 +221,7 @@ bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
   }
 }
 
-/// The caller's end of a stage: it waits for the chunks that others took, `theirs` of them.
+/// The caller's end of a stage: waits for the `theirs` chunks that workers took.
 void Pool::wait_until_done(int64_t theirs) noexcept {
   const uint32_t target = static_cast<uint32_t>(theirs);
   if (spin_until(0, [&] { return done_.load(std::memory_order_acquire) == target; })) return;
@@ -247,7 +247,7 @@ bool Pool::wait_for_job(size_t worker, uint32_t seen) noexcept {
 
 void Pool::work(size_t worker) {
   const FlushDenormals flush;
-  // A woken worker has to run before the caller's turn is over: else the caller does everything alone.
+  // A woken worker has to run within the caller's time slice: else the caller computes everything alone.
   take_short_slices();
   started_.fetch_add(1);
   wake_all(started_);

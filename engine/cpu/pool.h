@@ -1,12 +1,12 @@
 // The worker pool under replay: it runs the chunks of one stage on the calling thread (worker 0) and N-1 workers.
 //
-// Promises: run() allocates nothing and takes no lock. A chunk goes to whichever worker is free, so no worker is
-// waited for that sleeps or was descheduled before it took a chunk. Each worker begins with its own contiguous share,
-// the same in every stage, so that rows tend to stay in one core's cache, and then helps the others. Between stages
-// workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. Where the
-// system has put two of them onto one core, the one that has nothing to do leaves that core after a microsecond. A
-// constructed Pool has all its workers running: what a thread allocates at its start is allocated during construction.
-// Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
+// Promises: run() allocates nothing and takes no lock. A chunk goes to whichever worker is free, so run() never waits
+// for a worker that sleeps, or that was descheduled before it took a chunk. Each worker begins with its own contiguous
+// share, the same in every stage, so that rows tend to stay in one core's cache, and then helps the others. Between
+// stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. Where the system
+// has put two of them onto one core, the one without work leaves that core after a microsecond. A constructed Pool has
+// all its workers running: a thread's own first allocations happen during construction. Which thread runs a chunk
+// never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ class Pool {
 
   int threads() const { return static_cast<int>(threads_); }
 
-  /// Runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
+  /// Runs every chunk of the stage, on the calling thread only if `alone`, and returns when all are done.
   void run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone = false) noexcept;
 
  private:
@@ -65,8 +65,8 @@ class Pool {
     std::atomic<uint64_t> value{0};
   };
   std::unique_ptr<Ticket[]> tickets_;
-  // The processor of a thread that runs chunks, the caller's also between stages; kNowhere otherwise. `left`
-  // is when this worker last left a processor to another; nobody else looks at it.
+  // `processor` is the processor of a thread that runs chunks, for the caller also between stages; kNowhere otherwise.
+  // `left` is when this worker last moved to another processor; only the worker itself reads it.
   struct alignas(128) Place {
     std::atomic<int> processor{kNowhere};
     std::chrono::steady_clock::time_point left{};
@@ -76,8 +76,8 @@ class Pool {
   std::unique_ptr<const Processors> allowed_;         // to the thread that made the pool
   alignas(128) std::atomic<uint32_t> generation_{0};  // workers wait for it to change
   std::atomic<bool> stop_{false};
-  std::atomic<uint32_t> started_{0};            // workers that run
-  alignas(128) std::atomic<uint32_t> done_{0};  // finished chunks of this generation, the caller's left out
+  std::atomic<uint32_t> started_{0};            // workers that have begun
+  alignas(128) std::atomic<uint32_t> done_{0};  // chunks that workers finished in this generation
   std::atomic<uint32_t> caller_sleeps_{0};
   alignas(128) std::atomic<uint32_t> sleepers_{0};  // workers that sleep or are about to
   std::atomic<uint32_t> wake_{0};                   // changed to wake them

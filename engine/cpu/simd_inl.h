@@ -8,9 +8,9 @@
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
-// Where a kernel file meets the registry: the plan functions of the chosen instruction set are picked when a Program is
-// lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
-// NORMSCOPE_KERNELS(name), behind HWY_AFTER_NAMESPACE, defines name##_kernels() from `Stages name##_forward(const
+// Connects a kernel file to the registry: the plan functions of the chosen instruction set are picked when a Program
+// is lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
+// NORMSCOPE_KERNELS(name), after HWY_AFTER_NAMESPACE, defines name##_kernels() from `Stages name##_forward(const
 // Call&)` and `name##_backward` of each instruction set's namespace; NORMSCOPE_FORWARD_KERNELS(name) is for an op
 // without a backward.
 #undef NORMSCOPE_PLAN
@@ -57,9 +57,9 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return div_up(a, b) * b; }
 constexpr int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// Masked memory access reads and writes exactly n floats on AVX. Elsewhere it is emulated through a whole vector, so
-// the vectors there, of four floats, go lane by lane; of a loop the compiler would make a call of memcpy, before which
-// all vectors of the loop around it go to the stack.
+// Masked memory access reads and writes exactly n floats on AVX. Elsewhere Highway emulates it through a whole vector,
+// so partial vectors of four floats go lane by lane there; the compiler would turn a loop into a call of memcpy, and
+// spill all vectors of the loop around it to the stack.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 /// Reads the first n floats at p, then zeros; 0 <= n <= kLanes.
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
@@ -86,7 +86,7 @@ HWY_INLINE void store_n(VF v, DF, float* p, int64_t n) {
 }
 #endif
 
-/// V without its fraction, for numbers that fit: Highway's conversion takes five instructions to saturate.
+/// Truncates v to integers, for numbers that fit: Highway's conversion spends five instructions on saturation.
 #if HWY_TARGET == HWY_AVX3
 HWY_INLINE hn::Vec512<int32_t> to_int(VF v) { return hn::Vec512<int32_t>{_mm512_cvttps_epi32(v.raw)}; }
 #elif HWY_TARGET == HWY_AVX2
@@ -97,8 +97,8 @@ HWY_INLINE hn::Vec128<int32_t> to_int(VF v) { return hn::Vec128<int32_t>{_mm_cvt
 HWY_INLINE auto to_int(VF v) { return hn::ConvertTo(hn::RebindToSigned<DF>(), v); }
 #endif
 
-/// E^x = 2^power (1 + rest), by the steps and constants of Highway's Exp; `half` has the sign of x.
-/// Where x is beyond what `scaled` can represent, its results mean nothing.
+/// Represents e^x = 2^power (1 + rest), by the steps and constants of Highway's Exp; `half` is 0.5 with the sign of x.
+/// Beyond the range of scaled() the results are arbitrary.
 struct Exponential {
   hn::Vec<hn::RebindToSigned<DF>> power;
   VF rest;
@@ -126,16 +126,16 @@ struct Exponential {
   }
 };
 
-// Highway's exp and tanh, whose steps these are, map NaN, and exp infinity too, to ordinary numbers; a non-finite value
-// must stay visible.
-// `exp_of` is e^x, 2 ulp; infinite from 88.723 on, zero far below.
+// exp_of and tanh_of follow the steps of Highway's Exp and Tanh, which map NaN, and Exp infinity too, to ordinary
+// numbers; here a non-finite value must stay visible.
+// `exp_of` is e^x, 2 ulp; infinite from 88.723 on, zero below -104.
 HWY_INLINE VF exp_of(DF d, VF x) {
   const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken
   const VF half = hn::Or(hn::Set(d, 0.5f), hn::And(x, hn::Set(d, -0.0f)));
   const VF y = hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -104.0f)), Exponential(d, x, half).scaled(d));
   return hn::IfThenElse(hn::Lt(x, hn::Set(d, 88.7228394f)), y, beyond);
 }
-/// Tanh, 4 ulp, from e^(2|x|) - 1.
+/// Computes tanh x, 4 ulp, from e^(2|x|) - 1.
 HWY_INLINE VF tanh_of(DF d, VF x) {
   const VF one = hn::Set(d, 1.0f), two = hn::Set(d, 2.0f), size = hn::Abs(x), twice = hn::Mul(size, two);
   const Exponential e(d, twice, hn::Set(d, 0.5f));
@@ -144,9 +144,9 @@ HWY_INLINE VF tanh_of(DF d, VF x) {
   const VF z = hn::IfThenElse(hn::Gt(size, hn::Set(d, 18.714973875f)), one, hn::Div(y, hn::Add(y, two)));
   return hn::CopySign(z, x);
 }
-/// Erf, 2 ulp; infinity gives one, NaN itself. Up to 0.9 it is x + x p(x^2), beyond that 1 - e^q(|x|); the
-/// polynomials p of erf(x) / x - 1 and q of log(1 - erf(x)) have the least largest relative error of erf that theirs
-/// of degree 5 and 6 can have (Remez), 1.2e-8 and 1.7e-9. From 4 on erf rounds to one.
+/// Computes erf x, 2 ulp; infinity gives one, NaN stays NaN. Up to 0.9 it is x + x p(x^2), beyond that 1 - e^q(|x|).
+/// Among polynomials of degree 5 and 6, p of erf(x) / x - 1 and q of log(1 - erf(x)) minimize the largest relative
+/// error of erf (Remez), at 1.2e-8 and 1.7e-9. From 4 on erf rounds to one.
 HWY_INLINE VF erf_of(DF d, VF x) {
   const auto horner = [&](VF at, auto first, auto... rest) HWY_ATTR {
     VF sum = hn::Set(d, first);
@@ -166,7 +166,7 @@ HWY_INLINE VF erf_of(DF d, VF x) {
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
-/// `Whole` and `Part` are how the body of each_vector touches memory: whole vectors, or the last n < kLanes floats
+/// `Whole` and `Part` are the memory access of the body of each_vector: whole vectors, or the last n < kLanes floats
 /// (the rest reads as zero).
 struct Whole {
   HWY_INLINE VF load(const float* p) const { return hn::LoadU(DF(), p); }
@@ -186,7 +186,7 @@ struct Part {
   }
 };
 
-/// Calls body(i, Whole or Part) for the vectors that cover n floats. Lambdas say HWY_ATTR.
+/// Calls body(i, Whole or Part) for the vectors that cover n floats. Lambdas need HWY_ATTR.
 template <typename Body>
 HWY_INLINE void each_vector(int64_t n, const Body& body) {
   int64_t i = 0;
@@ -202,7 +202,7 @@ HWY_INLINE void each_run(const Region& region, int64_t cols, const Body& body) {
   for (int64_t r = 0; r < runs; ++r) body((region.row + r) * cols + region.col, n);
 }
 
-/// Stores v, or adds it to what is there.
+/// Stores v, or adds it to the floats at p.
 template <typename Lanes>
 HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
   lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);
@@ -230,8 +230,8 @@ inline void reduce_rows(const float* partials, int64_t count, int64_t stride, in
   });
 }
 
-constexpr int64_t kSumColumns = 4 * kLanes;  // of a chunk of sums over columns
-constexpr int64_t kSumRows = 64;             // summed before they join the total: error grows with rows / 64
+constexpr int64_t kSumColumns = 4 * kLanes;  // columns per chunk of sum_columns()
+constexpr int64_t kSumRows = 64;             // rows per partial sum: error grows with rows / 64
 
 /// Sums up to kVectors vectors of columns of p side by side, so that whole cache lines are read.
 template <int kVectors>
@@ -296,23 +296,23 @@ inline double sum_of_row(const float* x, int64_t n) {
   return sum_over(n, [&](int64_t i, auto lanes) HWY_ATTR { return lanes.load(x + i); });
 }
 
-/// The sum of a_i b_i; of squares where both are the same.
+/// The sum of a_i b_i; for a == b the sum of squares.
 inline double sum_of_products(const float* a, const float* b, int64_t n) {
   return sum_over(
       n, [&](int64_t i, auto lanes) HWY_ATTR { return hn::Mul(lanes.load(a + i), lanes.load(b + i)); });
 }
 
-/// The doubles in the float workspace: partial sums of chunks.
+/// Views the float workspace as doubles, for partial sums of chunks.
 inline double* doubles(float* workspace) { return reinterpret_cast<double*>(workspace); }
 
-/// Makes one number of the partial sums of chunks, in their order.
+/// Adds the partial sums of chunks in chunk order, and assigns or adds the total to `to`.
 inline void reduce_doubles(const double* partials, int64_t chunks, int64_t stride, float& to, bool add) {
   double sum = add ? static_cast<double>(to) : 0.0;
   for (int64_t c = 0; c < chunks; ++c) sum += partials[c * stride];
   to = static_cast<float>(sum);
 }
 
-/// The chunk of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
+/// Floats per chunk of operations over flat memory (64 KiB: in the L2 cache, a few microseconds).
 constexpr int64_t kFlatChunk = 16384;
 
 /// Cuts `items` into chunks of about `per_chunk`, by the shape alone.
@@ -321,7 +321,7 @@ inline Cut cut(int64_t items, int64_t per_chunk) {
   return {per_chunk, larger(1, div_up(items, per_chunk))};
 }
 
-/// Cuts rows that are read and written once: half of kFlatChunk each, and no more than 64 chunks.
+/// Cuts rows that are read and written once: chunks of half of kFlatChunk floats, and no more than 64 chunks.
 inline Cut row_cut(const Shape& shape) {
   const int64_t rows = shape.rows();
   return cut(rows, larger(kFlatChunk / 2 / shape.cols(), div_up(rows, 64)));

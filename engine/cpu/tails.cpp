@@ -5,7 +5,7 @@
 namespace normscope::cpu {
 namespace {
 
-/// The tensor whose regions an instruction leaves, or works on.
+/// The tensor that the regions of an instruction are part of.
 const Tensor& result_of(const Call& call) { return call.phase == Phase::Backward ? call.din[0] : call.out; }
 
 }  // namespace

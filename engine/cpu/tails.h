@@ -1,5 +1,5 @@
-// Tails are instructions that are carried out region by region behind another one, while its result is in the cache:
-// elementwise ones and norms behind a product. Called by cpu/backend_cpu.cpp when a program is lowered.
+// Tails are instructions that run on each region of another instruction's result while it is in the cache: elementwise
+// ops and norms after a product. Called by cpu/backend_cpu.cpp when a program is lowered.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace normscope::cpu {
 
-/// Follows the instructions behind a first one for as long as they can be its tails.
+/// Decides which of the instructions that follow a head instruction can be its tails.
 class TailFinder {
  public:
   TailFinder(const Call& head, const Stages& stages);
-  /// Takes the next instruction as a tail if it works on the first one's regions, row by row, and writes
-  /// nothing that an instruction before it reads or writes: those may not be through with other regions.
+  /// Takes the next instruction as a tail if it works on the head's regions, row by row, and writes nothing that an
+  /// instruction before it reads or writes: other regions may still need that memory.
   bool takes(const Call& call, const Stages& stages);
   /// Whether the next instruction can wait until all tails are done, because no tail, taken or to come,
   /// writes what it reads.
@@ -28,7 +28,7 @@ class TailFinder {
 
   bool possible_ = false, whole_rows_ = false;
   Phase phase_;
-  Shape shape_;  ///< of the tensor that comes in regions
+  Shape shape_;  ///< of the head's result
   std::vector<Range> seen_;
 };
 
