@@ -24,7 +24,7 @@ using VU = hn::Vec<DU>;
 // them.
 constexpr int kStreams = 4;
 using Bits =
-    hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // one bit for each of a stream's 2 kLanes elements
+    hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // one bit per element, 2 kLanes in each stream
 constexpr int64_t kDrawn = kStreams * 2 * kLanes;            // elements drawn at a time
 
 /// The inputs, next to an element's index, that decide whether the element is kept.

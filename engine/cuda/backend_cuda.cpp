@@ -20,8 +20,7 @@
 
 namespace normscope::cuda {
 
-// These own the memory of the CUDA backend: device memory, page-locked host memory, and a Store's block. Included by
-// cuda/backend_cuda.cpp alone.
+// Owners of the CUDA backend's memory: device memory, page-locked host memory, and a Store's block.
 
 inline constexpr size_t kLine = 256;  // bytes; every block starts on such a line
 constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
@@ -194,7 +193,7 @@ class CudaExecutable final : public Executable {
     if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
   }
 
-  /// Makes an array in device memory that lives as long as this.
+  /// Makes an array in device memory that lives as long as this executable.
   template <class T>
   T* table(const std::vector<T>& rows) {
     tables_.emplace_back(driver_, rows.size() * sizeof(T));
@@ -250,7 +249,7 @@ class CudaExecutable final : public Executable {
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }
 
-  /// Makes one table for all probes; a probe's own call sees its one entry, a step's calls see all of a kind.
+  /// Makes one table for all probes: a probe's own call has its one entry, a step's two calls all of a kind.
   void build_probes() {
     std::vector<ProbeEntry> entries;
     std::vector<size_t> of_call;

@@ -45,8 +45,8 @@ __device__ inline float block_max(float v) {
   return warp_max(lane < warps ? partial[lane] : partial[0]);
 }
 
-/// True in every thread of the block that arrives last of n, which sees what the others wrote
-/// before. It zeroes the counter again. An integer counter decides who adds, not in which order.
+/// True in every thread of the block that arrives last of n; this block sees all that the others wrote before. It
+/// zeroes the counter again. An integer counter decides which block adds, not in which order.
 __device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
   __shared__ bool last;
   __threadfence();
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
     if (const uint32_t i = first + k * kThreads; i < n) f(i);
 }
 
-/// Serves out_o[j] = sum over rows r of f(r, j)[o], for N outputs: f returns float for one, float2 for two.
+/// Helpers of sum_columns for V = float, one output, and V = float2, two: out_o[j] = sum over rows r of f(r, j)[o].
 __device__ inline void add_to(float& a, float b) { a += b; }
 __device__ inline void add_to(float2& a, float2 b) {
   a.x += b.x;
@@ -95,8 +95,8 @@ __device__ inline void write_column(const ColumnOutputs& o, uint32_t j, float2 v
   if (o.out[1]) write_to(o.out[1] + j, v.y, o.add[1]);
 }
 
-/// Runs a block for each kColumnTile columns. A warp reads kColumnTile neighbours of each of its rows and
-/// adds up its lanes, then one warp for each column adds up the warps.
+/// Runs a block for each kColumnTile columns. A warp reads kColumnTile adjacent columns of each of its rows and adds
+/// up its lanes, then one warp for each column adds up the warps.
 template <class V, class F>
 __global__ void __launch_bounds__(kColumnTile* kRowLanes)
     sum_columns(uint32_t rows, uint32_t cols, F f, ColumnOutputs outputs) {
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(kColumnTile* kRowLanes)
   if (lane == 0 && to < cols) write_column(outputs, to, total);
 }
 
-/// Reads the columns of a matrix in place.
+/// The f of sum_columns for a row-major matrix of `cols` columns.
 struct MatrixColumn {
   const float* p;
   uint32_t cols;

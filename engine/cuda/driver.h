@@ -16,8 +16,8 @@ struct DeviceInfo {
   size_t memory = 0, shared_limit = 0;
 };
 
-/// Names the two branches of one step: Main is the chain that everything waits for; Side takes the gradients
-/// of parameters, which nothing reads before the update. Each has its own workspace.
+/// The two branches of one step. Main is the chain that everything waits for; Side takes the gradients of parameters,
+/// which nothing reads before the update, and probes of values. Each branch has its own workspace.
 enum class Branch : uint8_t { Main, Side };
 
 class Driver {
@@ -32,7 +32,7 @@ class Driver {
   virtual void release_pinned(void* host) = 0;
   virtual size_t free_memory() = 0;
 
-  // At once: these wait for the stream and for their own end.
+  // Synchronous: these wait for the stream and for the end of the copy.
   virtual void upload(void* device, const void* host, size_t bytes) = 0;
   virtual void download(void* host, const void* device, size_t bytes) = 0;
 
@@ -50,7 +50,7 @@ class Driver {
   virtual void release_graph(void* graph) = 0;
 
   virtual void wait() = 0;
-  /// Empty, or the first error in words; it stays.
+  /// The text of the first error, which stays; empty before an error.
   virtual std::string error() const = 0;
 };
 
@@ -58,8 +58,8 @@ struct DriverOptions {
   bool tf32 = false;
 };
 
-/// The function that the shared object exports as kDriverEntry: it gives a driver, or nullptr and the reason.
-/// `abi` guards against a library of another version.
+/// The function that the shared object exports as kDriverEntry: returns a driver, or nullptr and the reason. `abi`
+/// guards against a library of another version.
 using DriverEntry = Driver* (*)(int abi, const DriverOptions&, std::string& reason);
 inline constexpr int kDriverAbi = 1;
 inline constexpr const char* kDriverEntry = "normscope_cuda_driver";

@@ -1,5 +1,5 @@
-// The real driver: CUDA's runtime and the kernels. The engine sees only the one function at the end of normscope_cuda.
-// No exception leaves this file: the first error is kept in words.
+// The real driver: CUDA's runtime and the kernels. The engine calls only one function of the shared object
+// normscope_cuda, at the end of this file. No exception leaves this file: the first error is kept as text.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ const Kernels& kernels_of(OpKind op) {
   return table[static_cast<size_t>(op)];
 }
 
-/// For measurements: what speeds a step up can be switched off one by one.
+/// Whether the variable is "0": measurements switch off the parts that make a step faster one by one.
 bool switched_off(const char* variable) {
   const char* value = std::getenv(variable);
   return value && std::strcmp(value, "0") == 0;
@@ -53,7 +53,7 @@ class CudaDriver final : public Driver {
   void* allocate(size_t bytes) override {
     void* p = nullptr;
     if (cudaMalloc(&p, bytes) != cudaSuccess) {
-      cudaGetLastError();  // asking for too much is an answer, not a broken device
+      cudaGetLastError();  // clears the error: too little memory is no fault of the device
       return nullptr;
     }
     main().check(cudaMemset(p, 0, bytes), "clearing memory");
@@ -155,7 +155,7 @@ class CudaDriver final : public Driver {
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
 };
 
-/// About the first device; CUDA_VISIBLE_DEVICES chooses which one that is.
+/// Describes the first device, which CUDA_VISIBLE_DEVICES chooses.
 bool describe(DeviceInfo& info, std::string& reason) {
   int count = 0;
   if (const cudaError_t e = cudaGetDeviceCount(&count); e != cudaSuccess || count == 0) {
@@ -167,7 +167,7 @@ bool describe(DeviceInfo& info, std::string& reason) {
   cudaDeviceProp properties = {};
   cudaError_t e = cudaSetDevice(0);
   if (e == cudaSuccess) e = cudaGetDeviceProperties(&properties, 0);
-  if (e == cudaSuccess) e = cudaFree(nullptr);  // makes the context: what fails here fails with its reason
+  if (e == cudaSuccess) e = cudaFree(nullptr);  // makes the context, to have its errors here
   if (e != cudaSuccess) {
     reason = cudaGetErrorString(e);
     return false;

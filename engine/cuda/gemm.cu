@@ -3,7 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// The most that a product may ask for; lowering plans what the chosen algorithms need.
+/// The bytes of workspace that a product may ask for; lowering allocates what the chosen algorithms need.
 constexpr size_t kMaxWorkspace = size_t{32} << 20;
 /// The alignment of every tensor, which starts on a 64-byte line.
 constexpr uint32_t kAlignment = 64;
@@ -14,7 +14,7 @@ bool check(Context& context, cublasStatus_t status, const char* what) {
   return false;
 }
 
-/// Takes a row-major matrix (rows, cols) for a column-major (cols, rows).
+/// Describes a row-major matrix (rows, cols) as a column-major matrix (cols, rows).
 bool layout(Context& context, cublasLtMatrixLayout_t* out, int64_t rows, int64_t cols) {
   return check(context,
                cublasLtMatrixLayoutCreate(out, CUDA_R_32F, static_cast<uint64_t>(cols),

@@ -1,5 +1,5 @@
-// A CUDA kernel's launcher receives `Call`, and the tables of the ops that work on many tensors at once. Plain C++:
-// filled by cuda/backend_cuda.cpp, read by ops/*/*.cu through cuda/driver.h. Addresses are device addresses.
+// Declares the argument of a CUDA kernel's launcher, `Call`, and the tables of the ops that work on many tensors at
+// once. Plain C++: filled by cuda/backend_cuda.cpp, read by ops/*/*.cu. Addresses are device addresses.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ struct Chunk {
   int32_t parameter = 0, first = 0;
 };
 
-/// All parameters of an update, cut into chunks (grad_norm, clip and what moves them). Arrays in device memory.
+/// All parameters of an update, cut into chunks (for grad_norm, clip and the update rules). Arrays in device memory.
 struct UpdateTable {
   const ParameterCall* parameters = nullptr;
   const ParameterCall* on_host = nullptr;  ///< the same list, in host memory: shapes and addresses
   const Chunk* chunks = nullptr;
-  const int32_t* first_chunk = nullptr;  ///< of each parameter, and one past the last
+  const int32_t* first_chunk = nullptr;  ///< index by parameter, and the end of the last
   int32_t parameter_count = 0, chunk_count = 0;
   double* partials = nullptr;    ///< two for each chunk
   double* sums = nullptr;        ///< two for each parameter
@@ -35,7 +35,7 @@ struct ProbeEntry {
   double* partials = nullptr;   ///< two for each chunk
   uint32_t* counter = nullptr;  ///< zero between launches
   ProbeKind kind = ProbeKind::Mean;
-  const int32_t* lengths = nullptr;  ///< for rows (B,T,width): later positions do not count; null: all do
+  const int32_t* lengths = nullptr;  ///< of rows (B,T,width): later positions do not count; null: all count
   int32_t batch = 0, positions = 0, width = 0;
   int32_t part = 0, parts = 1;  ///< of every position (ops/ops.h)
 };
@@ -45,7 +45,7 @@ struct ProbeTable {
   int32_t most_chunks = 1;  ///< chunks of the largest probe
 };
 
-/// One instruction with its addresses resolved: as on the CPU, and what only this backend needs.
+/// One instruction with its addresses resolved: the Call of tape/call.h, and the members that only this backend needs.
 struct Call : normscope::Call {
   const StepInputs* step = nullptr;  ///< on the device: nothing that varies is a kernel argument
   uint32_t* counter = nullptr;       ///< for reductions finished by the last block; zero between launches
@@ -56,7 +56,7 @@ struct Call : normscope::Call {
 
 struct Context;  // cuda/context.cuh
 
-/// One line for each registry entry. workspace: floats that the call needs, asked once at lowering (nullptr: none).
+/// The launchers of an op. workspace: floats that a call needs, asked once at lowering (nullptr: none).
 struct Kernels {
   void (*forward)(const Call&, Context&) = nullptr;
   void (*backward)(const Call&, Context&) = nullptr;

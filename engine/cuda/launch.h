@@ -1,5 +1,5 @@
-// The configuration of a CUDA kernel, computed by plain functions of shapes. There is no CUDA header, so
-// that tests check them on a machine without a GPU (every element covered at odd sizes, shared memory within each
+// The configuration of a CUDA kernel's launch, computed by plain functions of shapes. It needs no CUDA header, so
+// tests check it on a machine without a GPU (every element covered at odd sizes, shared memory within each
 // architecture's limit). Called by ops/*/*.cu and cuda/*.cu.
 #pragma once
 
@@ -28,7 +28,7 @@ constexpr size_t shared_limit(int major, int minor) {
 }
 inline constexpr size_t kMinSharedLimit = size_t{64} << 10;  ///< least of the built architectures
 
-// ---- element by element: each thread takes kItems elements, one block apart in steps of kThreads
+// ---- element by element: each thread takes kItems elements, kThreads apart
 
 inline constexpr uint32_t kThreads = 256, kItems = 4;
 
@@ -87,12 +87,12 @@ inline constexpr int64_t kScorePad = 4;
 inline constexpr size_t kAttentionStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
-/// Holds more distances than a tile has keys: as many as both sides together.
+/// The same for relative positions: a tile has as many distances as queries and keys together.
 inline constexpr size_t kRelativeStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kQueryTile + kKeyTile + kScorePad));
 
-/// Whether the scores of a query tile stay in shared memory beside `stage`; otherwise they
-/// use the place of the probabilities.
+/// Whether the scores of a query tile fit into shared memory next to `stage`; otherwise they use the memory of the
+/// probabilities.
 constexpr bool scores_in_shared(int64_t keys, size_t stage = kAttentionStage) {
   return (stage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <=
          (size_t{48} << 10);
@@ -109,8 +109,8 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
 inline constexpr size_t kScoreTile =
     static_cast<size_t>(std::max(kKeyTile * (kQueryTile + kScorePad), (kKeyTile + 1) * kQueryTile));
 
-/// Stores no probabilities: shared memory has two tiles of scores and two numbers for each row,
-/// whatever the number of keys.
+/// Stores no probabilities: shared memory has two tiles of scores and two numbers for each query, whatever the number
+/// of keys.
 constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
           kAttentionThreads,

@@ -1,6 +1,6 @@
-// The loader opens the shared object normscope_cuda when a CUDA backend is first requested: beside the program, in
-// ../lib/normscope beside it, in the Python package normscope_cuda beside the package normscope that the program is in,
-// or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library, so it starts anywhere.
+// Opens the shared object normscope_cuda for the first CUDA backend: the file of NORMSCOPE_CUDA_LIBRARY, or the first
+// one next to the program, in ../lib/normscope, in the Python package normscope_cuda next to the program's package, or
+// in the system's library folders. The program itself links no CUDA library, so it starts anywhere.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ std::vector<std::string> library_paths() {
           directory + "../../../normscope_cuda/" + kLibrary, kLibrary};
 }
 
-/// Spares opening our library without a driver, as cuBLAS, which comes with it, takes 60 MB.
+/// Without a driver our library stays closed, as cuBLAS, which comes with it, takes 60 MB.
 bool has_driver() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver) dlclose(driver);

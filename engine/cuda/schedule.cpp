@@ -3,7 +3,7 @@
 namespace normscope::cuda {
 namespace {
 
-/// The part of a backward call that gives the gradients of parameters (or the rest); false: there is none.
+/// The part of a backward call for the gradients of parameters (or for the others); false: there is none.
 bool part_of(const PlannedLaunch& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
@@ -59,13 +59,13 @@ class Scheduler {
       measured_values_ = true;
       side(probe_call(values_));
     }
-    // The rest comes first: the forked part must not wait for this instruction's own chain.
+    // The parameters' part comes first: its fork would else wait for this instruction's own work on Main.
     Call part;
     if (part_of(p, true, part)) side(part);
     if (part_of(p, false, part)) main(part);
   }
 
-  /// Comes before the update, or at the end: Side has arrived, and every probe has been taken.
+  /// Runs before the update, or at the end of the step: joins Side, and takes the probes that are left.
   void finish_gradients() {
     if (finished_) return;
     finished_ = true;
@@ -75,7 +75,7 @@ class Scheduler {
   }
 
   void update(Call call) {
-    if (traits_of(call.op).duty == Duty::Clip && after_norm_) return;  // computed there
+    if (traits_of(call.op).duty == Duty::Clip && after_norm_) return;  // grad_norm computes it
     after_norm_ = traits_of(call.op).duty == Duty::GradientNorms;
     main(call);
   }

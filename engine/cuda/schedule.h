@@ -1,5 +1,5 @@
-// Orders the calls of a step for the device: it makes a plain list of a program's calls, which tests read.
-// No memory is used twice within a step, so what no later call waits for may run concurrently with the main chain:
+// Orders the calls of a step for the device in a plain list, which tests read. No memory is used twice within a step,
+// so work that no later call needs may run concurrently with the main chain:
 //   - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
 //   - all probes of a phase become one launch; grad_norm computes the clip factor on the way.
 #pragma once
@@ -16,14 +16,14 @@ struct Step {
   Call call = {};
 };
 
-/// An instruction as schedule() needs it: its call, and which of its inputs are parameters.
+/// The input of schedule() for one instruction: its call, and which of its inputs are parameters.
 struct PlannedLaunch {
   Call call;
   bool of_parameter[kMaxInputs] = {};
   bool reads_gradient = false;  ///< probe of a gradient
 };
 
-/// Takes tables over the probes of values and of gradients, with count 0 where there are none.
+/// The tables hold all probes of values and all probes of gradients; count 0 where there are none.
 std::vector<Step> schedule(const std::vector<PlannedLaunch>& program, const ProbeTable& value_probes,
                            const ProbeTable& gradient_probes);
 
