@@ -1,5 +1,5 @@
-// Every op that looks at one number, or one pair of numbers, at a time: its value, and its slope by each of them. The
-// chain rule stands once, in what runs them: dx = dout slope(x). The formulas of add-ons follow.
+// The ops that compute on one number, or one pair of numbers, at a time: value, and slope with respect to each input.
+// The code that runs them applies the chain rule, dx = dout slope(x). The formulas of add-ons follow.
 //
 // V is a vector of the CPU (elementwise_cpu.cpp), a float of a GPU (elementwise.cu) or a number that remembers
 // how it was computed (tests/reference/op_rows.h). Each of these includes this file in its own namespace, where exp,
@@ -12,7 +12,7 @@ struct Relu {
   FORMULA V value(V x) const {
     return zero_if(below_zero(x), x);
   }
-  /// The slope is 0 or 1: where the gradient stops.
+  /// True where the slope is 0; it is 1 elsewhere.
   template <class V>
   FORMULA auto stops(V x) const {
     return not_above_zero(x);

@@ -1,5 +1,5 @@
-// All ops of the core, each as the function that records it on a tape, with its formula. Their gradients and kernels
-// stand in the folder of each.
+// All ops of the core, each as the function that records it on a tape, with its formula. Gradients and kernels are in
+// the folder of each op.
 #pragma once
 
 #include <cmath>
@@ -33,25 +33,25 @@ struct AttentionSpec {
   int32_t heads = 1;
   bool causal = false;
   bool alibi = false;         ///< causal: scores fall with the distance, by each head's alibi_slope()
-  uint32_t dropout_site = 0;  ///< probabilities are dropped out there; 0 = not at all
-  int32_t window = 0;         ///< keys that a query sees on each side, its own among them; 0 = all
-  float cap = 0;              ///< scores stay between -cap and cap; 0 = as they are
+  uint32_t dropout_site = 0;  ///< site of the dropout of probabilities; 0 = no dropout
+  int32_t window = 0;         ///< keys that a query sees on each side, with its own; 0 = all
+  float cap = 0;              ///< scores stay between -cap and cap; 0 = no cap
   float scale = 0;            ///< factor of the scores; 0 = 1/sqrt(D/H)
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 
-  /// The factor of the scores in a head of so many numbers.
+  /// The factor of the scores in a head of `width` numbers.
   double scale_of(int64_t width) const {
     return scale > 0 ? static_cast<double>(scale) : 1.0 / std::sqrt(static_cast<double>(width));
   }
 };
 
-/// How much a head's scores fall with each position between query and key (Press et al. 2022): with P the largest power
-/// of 2 up to H, 2^(-8 (h+1) / P) of head h < P, and 2^(-8 (h-P+1/2) / P) of those beyond, which lie between them.
+/// The decrease of a head's scores per position between query and key (Press et al. 2022), with P the largest power of
+/// 2 up to H: 2^(-8 (h+1) / P) for head h < P, and 2^(-8 (h-P+1/2) / P), values in between, for the other heads.
 double alibi_slope(int64_t head, int64_t heads);
 
-/// Records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,K), out (B,Tq,D);
-/// heads are contiguous slices of D. In each head h of H, with the head g = floor(h K/D) of keys and values, which is h
-/// where there are as many of them, and otherwise shared by a group (Ainslie et al. 2023):
+/// Records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,K), out (B,Tq,D); heads are
+/// contiguous slices of D. Head h of H reads the head g = floor(h K/D) of keys and values: g = h where there are as
+/// many of them, otherwise a group of heads shares one (Ainslie et al. 2023):
 ///   S_h    =  scale q_h k_g^T                // scale: the spec's, or 1/sqrt(D/H); with alibi, + slope_h (s - t)
 ///   P_h    =  softmax(S_h)                   // with a cap, of cap * tanh(S_h / cap) (Gemma Team 2024, Gemma 2)
 ///   out_h  =  (P_h * keep) v_g               // keep: the factors of dropout, 1 without it
@@ -78,9 +78,9 @@ ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId 
 ///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
 ///   DyT             gain * tanh(alpha x) + bias
 ///   Derf            gain * erf(alpha x + shift) + bias
-/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to ask what the division
-/// does. DyT (Zhu et al. 2025, arXiv 2503.10622) knows no statistics and learns one alpha; Derf (Chen et al. 2025,
-/// arXiv 2512.10938) learns one shift beside it.
+/// The detached kinds and AdaNorm (section 4) are from Xu et al. 2019; Undivided is our own, to show the effect of the
+/// division. DyT (Zhu et al. 2025, arXiv 2503.10622) uses no statistics and learns one alpha; Derf (Chen et al. 2025,
+/// arXiv 2512.10938) also learns one shift.
 enum class NormKind : uint8_t {
 #define NORM_KIND(Name, ...) Name,
 #include "engine/ops/layer_norm/norm_kinds.def"
@@ -101,7 +101,7 @@ struct NormTraits {
   bool has_alpha = false;      ///< one learned slope within tanh or erf
   bool has_shift = false;      ///< one learned number, added within erf
   bool has_factor = false;     ///< C (1 - k y), which the backward pass holds constant
-  bool has_statistics = true;  ///< of a row; with them epsilon
+  bool has_statistics = true;  ///< of a row; the kind then has epsilon
   bool is_centred = true;
   bool mean_has_gradient = true, sigma_has_gradient = true;
   bool gradient_divided = true;  ///< dx is divided by sigma, as the derivative is
@@ -128,8 +128,8 @@ constexpr bool holds_constant(NormKind k) {
   return traits.has_factor || !traits.gradient_divided ||
          (traits.has_statistics && !(traits.mean_has_gradient && traits.sigma_has_gradient));
 }
-/// Whether y is x over its standard deviation, with or without the mean taken off, and backward
-/// differentiates all of it. A row then has mean square one, before gain and bias.
+/// Whether y is x over its standard deviation, with or without the mean subtracted, and backward differentiates all of
+/// it. A row then has mean square one, before gain and bias.
 constexpr bool is_plain(NormKind k) {
   return k != NormKind::None && traits_of(k).has_statistics && !holds_constant(k);
 }
@@ -144,7 +144,7 @@ struct NormSpec {
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// Numbers that only some kinds read.
+/// The inputs and constants that only some kinds read.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT and Derf
   ValueId shift = kNone;             ///< Derf
@@ -165,8 +165,7 @@ ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, Val
 /// Layer norm with gain and bias, NAME.gain of ones and NAME.bias of zeros, which it declares.
 ValueId layer_norm(Tape&, const std::string& name, ValueId x);
 
-// The ops that look at one number, or one pair of numbers, at a time: out has the shape of x. What each computes stands
-// in formulas.h.
+// Ops on one number, or one pair of numbers, at a time: out has the shape of x. The formulas are in formulas.h.
 
 /// The activations, by their rows of ops.def.
 enum class Activation : uint8_t {
@@ -183,7 +182,7 @@ inline constexpr const char* kActivationLabels[] = {
 };
 ValueId activated(Tape&, Activation, const std::string& name, ValueId x);
 
-/// The same, each by its name: relu(tape, name, x).
+/// One function for each activation: relu(tape, name, x).
 #define ACTIVATION(Kind, op, label) ValueId op(Tape&, const std::string& name, ValueId x);
 #include "engine/ops/ops.def"
 
@@ -197,8 +196,8 @@ struct SoftCapSpec {
 /// finite.
 ValueId soft_cap(Tape&, const std::string& name, ValueId x, float cap);
 
-/// The gate of a feed-forward network: act(x W_g) times x W_1, say. Throws Error for two shapes. One value may stand on
-/// both sides.
+/// Records a b, the gate of a feed-forward network for instance: act(x W_g) times x W_1. Throws Error for different
+/// shapes. Both inputs may be the same value.
 ValueId multiply(Tape&, const std::string& name, ValueId a, ValueId b);
 
 // The residual sum of a sub-layer.
@@ -219,29 +218,29 @@ struct ResidualScale {
 ValueId add(Tape&, const std::string& name, ValueId x, ValueId f, ResidualScale skip = {},
             ResidualScale branch = {});
 
-// Gain and shift by parts of a row.
+// Gain and shift of the parts of a row.
 
 struct AffineSpec {
   static constexpr OpKind kOp = OpKind::Affine;
   float constant = 1.0f;
-  bool keeps_gradient = false;  ///< x takes out's gradient as it is, whatever the gain
+  bool keeps_gradient = false;  ///< dx = dout, whatever the gain
   friend bool operator==(const AffineSpec&, const AffineSpec&) = default;
 };
 
 /// Records a scale and a shift of rows x (D), with the constant c:
 ///   out  =  c * gain * x + shift
-/// gain and shift hold one number for each of as many equal parts of a row (1: the same everywhere; H: one a head), or
-/// are kNone, which stands for 1 and 0.
+/// A gain or shift of n numbers has one for each of n equal parts of a row (n = 1: the whole row; n = H: the heads).
+/// kNone means a gain of 1, a shift of 0.
 ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift);
 
-/// Records a gain that the gradient of x does not meet (GPAS, Chen et al. 2025, arXiv 2506.22049):
+/// Records a gain that leaves the gradient of x unscaled (GPAS, Chen et al. 2025, arXiv 2506.22049):
 ///   out  =  gain * x,  dx  =  dout,  dgain  =  sum of dout * x
 ValueId gradient_kept(Tape&, const std::string& name, ValueId x, ValueId gain);
 
-/// Records the numbers of x under another shape of as many, by an affine that changes none.
+/// Records the numbers of x in another shape of the same size, as an affine that changes no number.
 ValueId reshape(Tape&, const std::string& name, ValueId x, Shape shape);
 
-// Dropout by a mask that is a function of site, step and element.
+// Dropout with a mask that is a function of site, step and element.
 
 struct DropoutSpec {
   static constexpr OpKind kOp = OpKind::Dropout;
@@ -259,7 +258,7 @@ ValueId dropout(Tape&, const std::string& name, ValueId x, DropoutKind kind);
 struct EmbeddingSpec {
   static constexpr OpKind kOp = OpKind::Embedding;
   float scale = 1.0f;   ///< token rows are multiplied by it
-  bool joined = false;  ///< the rows of b stand one behind the other: out (B,T*D), the same numbers
+  bool joined = false;  ///< the rows of a sequence form one row: out (B,T*D), the same numbers
   friend bool operator==(const EmbeddingSpec&, const EmbeddingSpec&) = default;
 };
 
@@ -279,21 +278,21 @@ ValueId embedding(Tape&, const std::string& name, ValueId tokens, ValueId table,
 ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets,
                      ValueId weights = kNone);
 
-// Positions behind positions, and parts of a position behind its others.
+// Concatenation of positions, and of the parts of each position.
 
 struct ConcatSpec {
   static constexpr OpKind kOp = OpKind::Concat;
-  bool parts = false;  ///< of positions, in place of positions
+  bool parts = false;  ///< joins parts of each position instead of positions
   friend bool operator==(const ConcatSpec&, const ConcatSpec&) = default;
 };
 
 /// Records the positions of a (B,Ta,D) followed by the positions of b (B,Tb,D), as out (B,Ta+Tb,D):
 ///   out[n,t]  =  a[n,t] for t < Ta, else b[n,t-Ta]
-/// Throws Error for other shapes, and for one value under both.
+/// Throws Error for other shapes, and where a and b are the same value.
 ValueId concat(Tape&, const std::string& name, ValueId a, ValueId b);
 
-/// Records, at every position, the parts of `parts` (B,T,n,D), or (B,T,D), which is one, then `part` (B,T,D), as
-/// out (B,T,n+1,D). Throws Error for other shapes, and for one value under both.
+/// Records, at every position, the n parts of `parts` (B,T,n,D), or (B,T,D) for n = 1, followed by `part` (B,T,D), as
+/// out (B,T,n+1,D). Throws Error for other shapes, and where both are the same value.
 ValueId append(Tape&, const std::string& name, ValueId parts, ValueId part);
 
 // The mean over the positions of a row.
@@ -319,7 +318,7 @@ inline void probe_mean_square(Tape& tape, std::string name, ValueId value) {
   tape.probe({std::move(name), ProbeSpec{ProbeKind::MeanSquare}, value});
 }
 
-// The numbers of an optimizer's step, for whoever trains by the engine alone.
+// The inputs of an optimizer's step, for training with the engine alone.
 
 /// Adam (Kingma and Ba 2015), with decoupled weight decay (Loshchilov and Hutter 2019).
 struct Adam {

@@ -1,4 +1,4 @@
-// The registry of ops as types, what ops.def says of each: names and traits alone, no tape and no kernel.
+// The registry of ops as types, generated from ops.def: names and traits alone, no tape and no kernel.
 #pragma once
 
 #include <algorithm>
@@ -17,20 +17,20 @@ enum class OpKind : uint8_t {
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
 
-/// The parameters of which an op that ends a step keeps v, a running mean of squared gradients.
+/// The parameters for which an update op keeps v, a running mean of squared gradients.
 enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
 
-/// The reason for which seal places an op, which nobody records then. Update: it ends a step and moves all parameters.
+/// Why seal places an op that no function records. Update: the op moves all parameters and ends the step.
 enum class Duty : uint8_t { None, Probe, GradientNorms, Clip, Update };
 
 /// A row of ops.def.
 struct OpTraits {
   const char* name;
   size_t inputs = 0;           ///< forward inputs at most
-  size_t optional = 0;         ///< how many of the last may be kNone
+  size_t optional = 0;         ///< how many of the last inputs may be kNone
   bool measures = false;       ///< its forward writes a number to the stats block
   bool differentiable = true;  ///< has a backward
-  /// Saved tensors are there to be looked at: a backend may compute them again.
+  /// The saved tensors exist for inspection: a backend may compute them again.
   bool saves_for_inspection = false;
   Duty duty = Duty::None;
   SecondMoments second_moments = SecondMoments::None;
@@ -51,8 +51,8 @@ constexpr OpKind op_for(Duty duty) {
 
 // The structural constants of a node, carried from recording to execution.
 
-/// A small plain struct that belongs to its op and names it as kOp. Seal freezes it, and the core only carries
-/// it. A node without constants has the defaults.
+/// Holds a small plain struct of constants, whose kOp names its op. The core only carries it, and seal freezes it. For
+/// a node without constants as() returns the defaults.
 class Attributes {
  public:
   Attributes() = default;
@@ -68,14 +68,14 @@ class Attributes {
   template <class Spec>
   Spec as() const {
     if (op_ == OpKind::Count) return {};
-    if (op_ != Spec::kOp) std::abort();  // an op read another's constants
+    if (op_ != Spec::kOp) std::abort();  // an op read another op's constants
     Spec spec;
     std::memcpy(&spec, bytes_, sizeof spec);
     return spec;
   }
 
  private:
-  /// Compares the constants as they compare themselves: bytes of padding mean nothing.
+  /// Compares by the struct's own operator==: padding bytes are arbitrary.
   template <class Spec>
   static bool equal(const Attributes& a, const Attributes& b) {
     return a.as<Spec>() == b.as<Spec>();

@@ -1,6 +1,6 @@
-// The computation of every op, and how it hands a gradient on, in words and formulas: each op says it in its own file
-// (NAME_rules in ops/ops.cpp), and they are collected here. Called by normscope tape (--rules prints docs/ops.md),
-// by the screens that show an instruction, and by measure/step, which asks what backward reads.
+// Words and formulas for the computation of every op and for its gradients, from NAME_rules() of each op (ops/ops.cpp
+// and add-ons). Called by normscope tape (--rules prints docs/ops.md), by the screens that show an instruction, and by
+// measure/step, for the tensors that backward reads.
 #pragma once
 
 #include <array>
@@ -13,22 +13,22 @@
 
 namespace normscope {
 
-/// One variant of an op. Formulas are in the subset of TeX that app/tex draws; in them dx is
-/// the gradient of the loss by x, and c a gradient on its way.
+/// One variant of an op. Formulas are in the subset of TeX that app/tex draws; in them dx is the gradient of the loss
+/// with respect to x, and c an intermediate gradient.
 struct OpRule {
   OpKind op = OpKind::Count;  ///< the op whose NAME_rules gave it; op_rules fills it in
-  const char* variant = "";   ///< by the op's constants: "RMS norm", "transposed"; empty: there is one
+  const char* variant = "";   ///< by the op's constants: "RMS norm", "transposed"; empty: the only one
   const char* title = "";     ///< "Layer norm"
   const char* formula = "";
   const char* shapes = "";
-  const char* rule = "";           ///< local derivative; empty where nothing has a gradient
+  const char* rule = "";           ///< local derivative; empty where no input has a gradient
   const char* source = "";         ///< where it was published; may be empty
-  std::array<uint8_t, 6> reads{};  ///< inputs that the gradient of input k is computed from, a bit each
-  uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
+  std::array<uint8_t, 6> reads{};  ///< for input k a bit for each input that its gradient reads
+  uint8_t saved = 0;               ///< a bit for each input whose gradient reads the saved tensors
 };
 
-/// The scores of an attention: scale (q k + e r_d), with e r_d only where there are distances d, then
-/// bent by the cap, or with alibi less each head's slope times the distance.
+/// The scores of an attention: scale (q k + e r_d), where e r_d is left out without distances d; then capped, or with
+/// alibi reduced by each head's slope times the distance.
 struct AttentionScores {
   ValueId queries = kNone, keys = kNone, position = kNone, distances = kNone, key_lengths = kNone;
   int32_t heads = 1, window = 0;
@@ -37,20 +37,20 @@ struct AttentionScores {
   bool alibi = false;
 };
 
-/// An op's account of itself: a rule for each of its variants, the variant that constants choose, and its cost.
+/// The rules of an op: one for each of its variants, the variant that constants choose, and the cost.
 struct OpRules {
   std::span<const OpRule> rules;
   const char* (*variant)(const Attributes&) = nullptr;  ///< null: the op has one rule
   /// Additions and multiplications, a product of matrices counted densely; null: too few to count.
   double (*flop)(const ProgramData&, const Instruction&) = nullptr;
-  /// How often an op that ends a step reads or writes an array of the parameters' size.
+  /// How often an update op reads or writes an array of the parameters' size.
   double passes = 0;
-  /// Of such an op: its workspace, in arrays as large as all matrices between hidden states.
+  /// The workspace of an update op, in arrays as large as all matrices between hidden states.
   double matrix_room = 0;
   AttentionScores (*scores)(const Node&) = nullptr;  ///< of an attention
-  bool gathers = false;                              ///< reads only as much of an input as its output has
-  /// Says what of a node is too large for a device's counters, 32 bits for numbers and 16 for heads; null: its tensors
-  /// alone may be.
+  bool gathers = false;                              ///< reads only as many numbers of an input as out has
+  /// Names the size of a node that exceeds a device's counters, 32 bits for numbers and 16 for heads; null: only the
+  /// sizes of its tensors can.
   Message (*too_large)(std::span<const ValueInfo>, const Node&) = nullptr;
 };
 inline constexpr int64_t kMaxNumbers = (int64_t{1} << 31) - 1, kMaxHeads = 65535;
@@ -59,10 +59,10 @@ inline constexpr int64_t kMaxNumbers = (int64_t{1} << 31) - 1, kMaxHeads = 65535
 inline const Shape& input_shape(std::span<const ValueInfo> values, const Node& node, size_t k) {
   return values[static_cast<size_t>(node.in[k])].shape;
 }
-/// The products of a forward instruction that multiplies each number of its output's rows by `inner` others; backward
-/// as many for the input and for the weight, where they have gradients.
+/// The flop of a matrix product, in which each number of the output is a sum of `inner` products; backward as many for
+/// the input and for the weight, where they have gradients.
 double product_flop(const ProgramData&, const Instruction&, int64_t inner);
-/// The answer of OpRules::too_large for so many heads of so many sequences.
+/// OpRules::too_large of an op with this many heads.
 Message too_many_heads(std::span<const ValueInfo>, const Node&, int32_t heads);
 
 // Defined in ops/ops.cpp and by add-ons.
@@ -74,11 +74,11 @@ OpRules rules_of(OpKind op);
 /// Returns the rules of all ops, in the order of ops.def.
 std::span<const OpRule> op_rules();
 
-/// Returns the rule of this very node: the variant that its constants choose.
+/// Returns the rule of a node: the variant that its constants choose.
 const OpRule& rule_of(const Node& node);
 
-/// The inputs of a backward instruction beside the gradient of its output: the values that its kernels
-/// look at, not all that they are given. No backward kernel reads its forward output.
+/// The values that the kernels of a backward instruction read in addition to the gradient of its output; a Call has
+/// more. No backward kernel reads its forward output.
 struct BackwardReads {
   std::array<bool, 6> inputs{};
   bool saved = false;

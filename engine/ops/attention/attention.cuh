@@ -1,5 +1,5 @@
-// Shared by attention's kernels: the work of a block, dropout's mask, and the arguments of a call.
-// Included by attention_stored.cuh (probabilities are stored) and attention_fused.cu (they are not).
+// Shared by attention's kernels: the work of a block, dropout's mask, and the arguments of a call. Included by
+// attention_stored.cuh (stored probabilities) and attention_fused.cu (none stored).
 #pragma once
 
 #include "engine/cuda/device.cuh"
@@ -7,15 +7,15 @@
 
 namespace normscope::cuda {
 
-// A small matrix product by one block of 128 threads, with operands staged in shared memory: the inner loop
-// of attention. For a tile of TM x TN, with RM x RN numbers a thread, it computes
+// A small matrix product by one block of 128 threads, with operands staged in shared memory: the inner loop of
+// attention. For a tile of TM x TN, with RM x RN numbers per thread, it computes
 //   acc[m][n] += sum_k A(m,k) B(k,n)
 // Staged operands lie with k as their rows, so that a thread reads its RM or RN numbers of a k as one vector.
 
 inline constexpr int kDepth = static_cast<int>(kInner), kBlockThreads = static_cast<int>(kAttentionThreads),
                      kPad = static_cast<int>(kScorePad);
 
-/// Reads R neighbours at once; `from` must lie on a multiple of R floats.
+/// Reads R adjacent floats at once; `from` must be a multiple of R floats.
 template <int R>
 __device__ void read_vector(float (&to)[R], const float* from) {
   static_assert(R == 2 || R == 4, "a vector");
@@ -32,15 +32,15 @@ __device__ void read_vector(float (&to)[R], const float* from) {
   }
 }
 
-/// A thread's part of kDepth x N numbers of an operand, on its way to shared memory: all loads are
-/// under way before the first is waited for. KFast: neighbours in k are neighbours in memory. A warp then loads 8 of
-/// them from each of 4 rows, which fills whole sectors and whose stores meet no bank twice.
+/// A thread's part of kDepth x N numbers of an operand, on its way to shared memory: all loads are issued before the
+/// first is waited for. KFast: numbers adjacent in k are adjacent in memory. A warp then loads 8 of them from each of
+/// 4 rows, which fills whole sectors and stores without bank conflicts.
 template <int N, bool KFast>
 struct Operand {
   static constexpr int kPitch = N + kPad, kCount = kDepth * N / kBlockThreads;
   float v[kCount];
 
-  /// Place of a thread's i-th number along k and along n. One of them is the same for all i.
+  /// Index of a thread's i-th number along k and along n. One of them is the same for all i.
   __device__ static int k_of(int i) {
     const int t = static_cast<int>(threadIdx.x);
     return KFast ? t % 8 + t / 32 * 8 : t / N + i * (kBlockThreads / N);
@@ -80,8 +80,8 @@ struct Tile {
       for (int j = 0; j < RN; ++j) acc[i][j] = 0.0f;
   }
 
-  /// Takes a(m, k) and b(k, n), which answer 0 outside their matrix. The next round's operands are loaded
-  /// while this one's are multiplied.
+  /// Takes a(m, k) and b(k, n), which return 0 outside their matrix. The next round's operands are loaded while this
+  /// round's are multiplied.
   template <bool AkFast, bool BkFast, class A, class B>
   __device__ void multiply(int k_begin, int k_end, float* stage, const A& a, const B& b) {
     float *as = stage, *bs = stage + kDepth * kPitchA;
@@ -91,7 +91,7 @@ struct Tile {
       next_a.load(k_end - k0, [&](int k, int m) { return a(m, k0 + k); });
       next_b.load(k_end - k0, [&](int k, int n) { return b(k0 + k, n); });
     };
-    __syncthreads();  // the numbers of a and b are there, and the stage's last readers are done
+    __syncthreads();  // a and b are written, and the stage's last readers are done
     load(k_begin);
     for (int k0 = k_begin; k0 < k_end; k0 += kDepth) {
       if (k0 > k_begin) __syncthreads();  // the last round's readers are done
@@ -111,7 +111,7 @@ struct Tile {
     const auto load = [&](int k0) { next.load(k_end - k0, [&](int k, int n) { return b(k0 + k, n); }); };
     load(0);
     for (int k0 = 0; k0 < k_end; k0 += kDepth) {
-      __syncthreads();  // A is there, and the last round's readers are done
+      __syncthreads();  // A is written, and the last round's readers are done
       next.store(bs);
       __syncthreads();
       if (k0 + kDepth < k_end) load(k0 + kDepth);
@@ -119,7 +119,7 @@ struct Tile {
     }
   }
 
-  /// Puts column j of a thread's numbers where multiply_staged reads its A, with n in the place of k.
+  /// Writes column j of a thread's numbers to the A of multiply_staged, with n as its k.
   __device__ static void stage_column(float* as, int j, const float (&column_of)[RM]) {
     static_assert(RM == 4, "a vector");
     *reinterpret_cast<float4*>(as + (column() + j) * kPitchA + row()) =
@@ -160,21 +160,21 @@ struct Attention {
   // count, the last ones before the segment
   const float *position, *distances;
   const int32_t* memory_lengths;
-  float *dposition, *ddistances;  // the latter a part a head: (B,H,Tk,width)
+  float *dposition, *ddistances;  // ddistances has a part for each head: (B,H,Tk,width)
   bool add_position;
   int memory;  // keys before the last that the first query sees, if causal
-  int window;  // causal: keys up to the last that a query sees; Tk: all
+  int window;  // causal: most keys that a query sees; Tk: all
   int power;   // attention: the largest power of 2 up to the heads where scores have slopes; otherwise 0
   const StepInputs* step;
   int heads, Tq, Tk, D, width;
   int Dk;     // stride of a row of k and v
-  int times;  // heads that share one of k and v
+  int times;  // heads of q that share a head of k and v
   uint32_t site;
-  float scale, cap;  // cap: of scores that are not yet scaled; 0: none
+  float scale, cap;  // cap: of unscaled scores; 0: none
   bool causal, has_dropout, in_shared;
 };
 
-/// The head that a block works on: its first elements, and which keys it may see.
+/// The head that a block works on: its first elements, and the keys that it sees.
 struct Head {
   uint32_t b, h;
   const float *q, *k, *v;
@@ -183,8 +183,8 @@ struct Head {
   size_t ko;  // in k and v
   size_t go;  // in dk and dv
   int keys;
-  int first;    // keys before it, of a memory, count for nothing
-  float slope;  // of scores that are not yet scaled, see alibi_slope()
+  int first;    // keys of a memory before `first` do not count
+  float slope;  // of unscaled scores, see alibi_slope()
 
   __device__ Head(const Attention& a, uint32_t index) {
     b = index / static_cast<uint32_t>(a.heads);
@@ -201,7 +201,7 @@ struct Head {
     const auto power = static_cast<float>(a.power), place = static_cast<float>(h) + 1;
     slope = a.power == 0 ? 0 : exp2f(-8 * (place > power ? place - power - 0.5f : place) / power) / a.scale;
   }
-  /// Where the keys that query t sees end, and `begin` where they begin; they may be none.
+  /// Query t sees the keys [begin, visible), which may be empty.
   __device__ int visible(const Attention& a, int t) const {
     return a.causal ? min(keys, t + 1 + a.memory) : keys;
   }
@@ -211,7 +211,7 @@ struct Head {
   __device__ bool sees(const Attention& a, int t, int s) const {
     return s >= begin(a, t) && s < visible(a, t);
   }
-  /// Queries [first_query, last_query) see some of `rows` keys from s0 on; no others do.
+  /// Only queries [first_query, last_query) see any of the `rows` keys from s0 on.
   __device__ int first_query(const Attention& a, int s0) const {
     return a.causal ? min(max(s0 - a.memory, 0), a.Tq) : 0;
   }
@@ -264,7 +264,7 @@ __device__ inline void add_slopes(ScoreTile& tile, float slope, int ahead) {
 
 /// Turns the scores of a tile to
 ///   s  =  cap * tanh(s / cap)
-/// where there is a cap. Scaled they are as the spec says it of scaled scores.
+/// where there is a cap. Attention::cap is the spec's cap divided by the scale, as the scores are not scaled yet.
 __device__ inline void cap_scores(const Attention& a, ScoreTile& tile) {
   if (a.cap == 0) return;
 #pragma unroll
@@ -273,7 +273,7 @@ __device__ inline void cap_scores(const Attention& a, ScoreTile& tile) {
     for (int j = 0; j < ScoreTile::RN; ++j) tile.acc[i][j] = a.cap * tanhf(tile.acc[i][j] / a.cap);
 }
 
-/// The derivative of a capped score by what it was before.
+/// The derivative of a capped score with respect to the score.
 __device__ inline float cap_slope(const Attention& a, float capped) {
   if (a.cap == 0) return 1.0f;
   const float t = capped / a.cap;
@@ -307,7 +307,7 @@ __device__ inline float dot_with_out(const Attention& a, const Head& head, int t
   return warp_sum(dot);
 }
 
-/// Fills in what both ops have: queries, keys and values are their first three inputs.
+/// Fills in the arguments that all attention ops share: queries, keys and values are their first three inputs.
 template <class Spec>
 Attention arguments(const Call& c, size_t stage) {
   const Spec spec = c.attributes.as<Spec>();
@@ -351,8 +351,8 @@ void by_width(int width, F f) {
     f(WideTile{});
 }
 
-/// Neither stores probabilities (attention_fused.cu). The forward pass takes this way only where the scores do not fit
-/// shared memory.
+/// Forward and backward without stored probabilities (attention_fused.cu). The forward pass runs so only where the
+/// scores do not fit shared memory.
 void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
 void fused_gradients(const Attention&, int64_t batch_heads, Context&);
 

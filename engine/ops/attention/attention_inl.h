@@ -1,6 +1,6 @@
-// The attention ops on the CPU, a chunk per (b,h). In a head q and out are (Tq,dh), k and v (Tk,dh); keep are the
+// The attention ops on the CPU, a chunk for each (b,h). In a head q and out are (Tq,dh), k and v (Tk,dh); keep are the
 // factors of dropout (Tq,Tk):
-//   S    =  q k^T                                // some add what depends on distances
+//   S    =  q k^T                                // some ops add terms of distances
 //   C    =  S, or cap tanh(S / cap)
 //   P    =  softmax(scale C)                     // over the visible keys; saved
 //   out  =  (P * keep) v
@@ -10,18 +10,18 @@
 //   dq   =  dS k
 //   dk   =  dS^T q
 //   dv   =  (P * keep)^T dout
-// Queries go in blocks, so that a block of scores fits the worker's scratch at any length. Products go tile by tile in
-// cache through the GEMM's register tiles, where a tile of a causal product takes only what it can see. Backward with a
-// cap computes S again rather than having it saved: that would be a second tensor of P's size to keep, to write and to
-// read, and the product is a fifth beside four.
+// Queries are cut into blocks, so that a block of scores fits the worker's scratch at any length. Products are
+// computed tile by tile in cache with the GEMM's register tiles; a tile of a causal product skips the keys that none
+// of its queries sees. Backward with a cap computes S again: saved, S would be a second tensor of P's size to keep,
+// write and read, while the product is a fifth in addition to four.
 //
 // A struct Op has the parts that differ from op to op (attention_cpu.cpp; add-ons have others):
 //   Spec                   its attributes
-//   kFetches               whether it asks the cache ahead for what it will read, where the op is large
-//   count_keys             fills in which keys a head sees: causal, first, keys, before; what differs from head_of's
-//                          window, windowed, scale and cap too
-//   add_positions          adds to the scores of a block what depends on the positions of its keys
-//   position_gradients     computes the gradients of that
+//   kFetches               whether a large op prefetches its inputs
+//   count_keys             sets the keys that a head sees: causal, first, keys, before; also window, windowed, scale
+//                          and cap where they differ from head_of()
+//   add_positions          adds to the scores of a block the terms that depend on the positions of its keys
+//   position_gradients     computes the gradients of these terms
 #include <cstdint>
 #include <type_traits>
 
@@ -36,8 +36,8 @@
 #endif
 
 namespace normscope::cpu {
-/// Refuses a call whose block of scores would not fit the scratch. It is not compiled per target, as
-/// it formats a message (attention_cpu.cpp).
+/// Throws Error where a block of scores would not fit the scratch. It is not compiled per target, as it formats a
+/// message (attention_cpu.cpp).
 void check_key_count(int64_t keys, int64_t most);
 }  // namespace normscope::cpu
 
@@ -45,36 +45,36 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// One (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before
-/// `first` do not count: k_at is the first that does, and keys and columns are counted from it.
+/// One (b,h) of a call: addresses of its slices, and the visible keys. The rows of k and v before `first` do not
+/// count: k_at is the offset of row `first`, and keys and columns are counted from this row.
 struct Head {
   // Rows of q and out, rows of k and v, stride of a row, width of a head, heads.
   int64_t tq, tk, d, dh, heads;
   int64_t kd;                            // stride of a row of k and v
-  int64_t times;                         // heads that share one of k and v
+  int64_t times;                         // heads of q that share a head of k and v
   int64_t h_at, q_at, k_at, g_at, p_at;  // offsets of the head in a row, and of its slices; g: of dk and dv
   int64_t first;                         // keys before those that count
   int64_t keys;                          // keys before the row's length
-  int64_t columns;                       // columns of a row of scores that are looked at
+  int64_t columns;                       // columns of a row of scores that are used
   int64_t before;                        // causal: keys before the last that the first query sees
-  int64_t window;                        // causal: keys up to the last that a query sees; tk: all
+  int64_t window;                        // causal: most keys that a query sees; tk: all
   bool causal;
   bool windowed;
   bool large;  // the probabilities of all heads are more than half of the L2 cache
   float scale;
-  float cap;      // of scores that are not yet scaled; 0: none
+  float cap;      // of unscaled scores; 0: none
   uint32_t site;  // of dropout; 0: none
-  /// A query sees keys [begin, visible), which may be none.
+  /// A query sees keys [begin, visible), which may be empty.
   int64_t visible(int64_t query) const { return causal ? smaller(keys, query + 1 + before) : keys; }
   int64_t begin(int64_t query) const {
     return causal ? smaller(visible(query), larger(0, query + 1 + before - window)) : 0;
   }
 };
 
-/// How many rows of scores the vector units work on at once: one alone would wait for its own sums.
+/// How many rows of scores the vector units work on at once: a single row would wait for its own sums.
 constexpr int kTogether = 4;
 
-/// The rows of a group, which columns each sees, and which columns all or none of them see.
+/// The rows of a group, the columns that each of them sees, and the columns that all or none of them see.
 struct RowGroup {
   int64_t begin[kTogether], visible[kTogether];
   int64_t none;  // columns before it are visible to none of them; a multiple of kLanes
@@ -215,7 +215,7 @@ HWY_NOINLINE void softmax_window(const Head& x, int64_t q0, int64_t m, float* sc
   softmax_block<true>(x, q0, m, scores);
 }
 
-/// Calls body(i, lanes) for the vectors of what a block's queries see, element i of a block of rows of tk.
+/// Calls body(i, lanes) for the vectors of scores that a block's queries see; element i counts in rows of tk.
 template <typename Body>
 HWY_INLINE void each_seen(const Head& x, int64_t q0, int64_t m, const Body& body) {
   for (int64_t i = 0; i < m; ++i) {
@@ -226,7 +226,7 @@ HWY_INLINE void each_seen(const Head& x, int64_t q0, int64_t m, const Body& body
 
 /// Turns the scores of m queries, in place, to
 ///   s  =  cap * tanh(s / cap)
-/// which scaled is as the spec says it of scaled scores, as Head::cap is the spec's divided by the scale.
+/// Head::cap is the spec's cap divided by the scale, so the scaled result is the spec's cap of the scaled scores.
 HWY_NOINLINE void cap_scores(const Head& x, int64_t q0, int64_t m, float* scores) {
   const DF d;
   const VF cap = hn::Set(d, x.cap), inverse = hn::Set(d, 1.0f / x.cap);
@@ -246,13 +246,13 @@ HWY_NOINLINE void cap_gradients(const Head& x, int64_t q0, int64_t m, const floa
   });
 }
 
-/// Counts the bits before the bits of the queries from q0 on: elements are drawn four at a time.
+/// Counts the unused bits before the bits of query q0: elements are drawn four at a time.
 inline int64_t first_bit(const Head& x, int64_t q0) { return (x.p_at + q0 * x.tk) % 4; }
 
-/// Room for what the mask of a last vector reads beyond the bits of a block of queries.
+/// The floats of the bits of a block of queries, with room for what the last vector's mask reads beyond them.
 inline int64_t block_mask_floats(int64_t rows, int64_t tk) { return mask_floats(rows * tk + kLanes + 8); }
 
-/// Where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
+/// The address in Call::kept of the bits of the queries from q0 on; a block has `rows` queries.
 inline uint8_t* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
   const int64_t block = block_mask_floats(rows, x.tk), head = x.p_at / (x.tq * x.tk);
   return reinterpret_cast<uint8_t*>(call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block);
@@ -275,8 +275,8 @@ inline void draw_rows(const StepInputs& step, const Head& x, int64_t q0, int64_t
             });
 }
 
-/// Writes a block of probabilities. Those of a large op go past the cache if their lines allow: they would be gone
-/// before the backward pass, and the cache would fetch lines first that are only written to.
+/// Writes a block of probabilities, bypassing the cache for aligned rows of a large op: they would be evicted before
+/// the backward pass, and ordinary stores would first fetch lines that they only overwrite.
 inline void store_probabilities(const float* p, int64_t n, float* to, bool large) {
   if (large && reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
     for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
@@ -285,7 +285,7 @@ inline void store_probabilities(const float* p, int64_t n, float* to, bool large
   }
 }
 
-/// Where the bits of a group of rows begin, and where p * keep goes. Without bits there is no dropout.
+/// The bits of a group of rows, which begin at bit `begin`, and the destination of p * keep. No bits: no dropout.
 struct Keep {
   const uint8_t* bits;
   int64_t begin;
@@ -370,11 +370,11 @@ Head head_of(const Call& call, int64_t chunk) {
   return x;
 }
 
-/// Queries [q0, q0 + m) of a head, and what a worker computes with: two blocks of m rows of tk floats.
+/// Queries [q0, q0 + m) of a head, and a worker's memory for them: two blocks of m rows of tk floats.
 struct Block {
   int64_t q0, m;
   float* scores;   // or their gradients
-  float* factors;  // probabilities after dropout; between its uses it holds the products with the distances
+  float* factors;  // probabilities after dropout; in between, products with the distances
   float* panel;
   int64_t q1() const { return q0 + m; }
 };
@@ -384,7 +384,7 @@ inline Block block_of(Scratch scratch, int64_t q0, int64_t m) {
   return {q0, m, scores, scores + kBlockFloats + 16, panel};
 }
 
-/// Which part of a product a tile of rows [i, i+rows) needs when attention is causal.
+/// The part of a product that a tile of rows [i, i+rows) needs when attention is causal.
 struct Band {
   enum Kind : uint8_t {
     All,
@@ -449,18 +449,18 @@ inline void multiply(const Band& band, int64_t m, int64_t n, int64_t k, Operand 
   }
 }
 
-/// Asks for rows of n floats, `stride` apart, that are read while something else is computed. A head's rows are a
-/// row of all heads apart, where the processor does not foresee them; its probabilities have left the cache.
+/// Prefetches rows of n floats, `stride` apart, while something else is computed. The processor does not predict a
+/// head's rows, which are a row of all heads apart, and its probabilities have left the cache.
 HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < n; j += kLine) hwy::Prefetch(p + i * stride + j);
 }
 
-/// Counts the floats from this head's slice to the slice of the next chunk's head, in a tensor of t rows.
+/// The floats from this head's slice to the slice of the next chunk's head, in a tensor of t rows.
 inline int64_t next_head(const Head& x, int64_t chunk, int64_t t) {
   return x.dh + ((chunk + 1) % x.heads == 0 ? (t - 1) * x.d : 0);
 }
-/// Does so for k and v.
+/// The same for k and v.
 inline int64_t next_keys(const Head& x, int64_t chunk) {
   const int64_t h = chunk % x.heads, next = (chunk + 1) % x.heads;
   return (next / x.times - h / x.times) * x.dh + (next == 0 ? x.tk * x.kd : 0);
@@ -502,12 +502,12 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
     multiply(band_of(x, Band::InnerUpToRow, q0), m, x.dh, x.keys, {kept + x.first, x.tk, 1}, {v, x.kd, 1},
              call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
   }
-  if (x.large) hwy::FlushStream();  // visible to whoever takes the next stage
+  if (x.large) hwy::FlushStream();  // visible to the workers of the next stage
 }
 
-/// Whether dq, dk, dv are added to what is there. With several blocks of queries, or a cap, which has
-/// dv computed before dq, and one tensor under two of them, an assignment would wipe out an earlier sum: then the
-/// slices start from zero.
+/// Whether dq, dk, dv are added to their tensors. Where two of them are one tensor, an assignment would overwrite an
+/// earlier sum if there are several blocks of queries, or a cap, with which dv is computed before dq: then the slices
+/// are zeroed first and all add.
 struct WriteModes {
   bool add[3];
 };
@@ -554,8 +554,8 @@ HWY_NOINLINE void softmax_window_gradients(const Head& x, const Block& at, const
   softmax_gradients<true>(x, at, p, g, keep);
 }
 
-/// Computes dS of the block into at.scores. Returns P * keep, which dv is computed from: P itself, or
-/// at.factors where there is dropout.
+/// Computes dS of the block into at.scores. Returns P * keep, the input of dv: P itself, or at.factors where there is
+/// dropout.
 inline const float* score_gradients(const Call& call, const StepInputs& step, const Head& x, const Block& at,
                                     int64_t rows) {
   const float *p = call.saved[0].p + x.p_at + at.q0 * x.tk, *dout = call.dout.p + x.q_at + at.q0 * x.d;
@@ -571,8 +571,8 @@ inline const float* score_gradients(const Call& call, const StepInputs& step, co
   return drops ? at.factors : p;
 }
 
-/// Computes dk from dS (`input` 1) or dv from P * keep (2): the gradient of a row of keys is the sum over
-/// the block's queries of their weights for it times rows of q or dout.
+/// Computes dk from dS (`input` 1) or dv from P * keep (2): the gradient of a key's row is the sum over the block's
+/// queries of the key's weight times a row of q or dout.
 inline void key_gradients(const Call& call, const Head& x, const Block& at, int input, const float* weights,
                           bool add) {
   if (!writes(call, input)) return;
@@ -590,7 +590,7 @@ HWY_NOINLINE void uncap(const Call& call, const Head& x, const Block& at) {
   cap_gradients(x, at.q0, at.m, scores, at.scores + x.first);
 }
 
-/// The call where each head writes dk and dv of its own, like q, to the workspace: a later stage adds up a group's.
+/// The call with which each head writes a dk and dv of its own to the workspace; a later stage adds up each group.
 inline Call with_own_keys(Call call, const Head& x) {
   for (const int input : {1, 2}) {
     if (!writes(call, input)) continue;
@@ -624,7 +624,7 @@ void attention_gradients(const Call& whole, const StepInputs& step, int64_t chun
     }
     const float* kept = score_gradients(call, step, x, at, rows);
     if (x.cap > 0) {
-      key_gradients(call, x, at, 2, kept, modes.add[2]);  // before the scores take the place of `kept`
+      key_gradients(call, x, at, 2, kept, modes.add[2]);  // before the scores overwrite `kept`
       uncap(call, x, at);
     }
     if (writes(call, 0))

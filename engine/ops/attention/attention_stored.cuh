@@ -26,8 +26,8 @@ inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
 
 /// Adds the product with the distances, for each query m and key n of the tile:
 ///   tile_mn  +=  e_m r_d               // d: how many positions key n lies back from query m
-/// A tile has TM + TN - 1 distances, a thread RM + RN - 1. What lies ahead or beyond the keys counts as zero: nobody
-/// looks at its score.
+/// A tile has TM + TN - 1 distances, a thread RM + RN - 1. Distances below zero or beyond the keys count as zero:
+/// their scores are not used.
 __device__ inline void add_positions(ScoreTile& tile, const Attention& a, const Head& head, int t0, int rows,
                                      int s0, float* stage) {
   constexpr int TM = ScoreTile::TM, TN = ScoreTile::TN, RM = ScoreTile::RM, RN = ScoreTile::RN;
@@ -63,7 +63,7 @@ __device__ inline void add_positions(ScoreTile& tile, const Attention& a, const 
   }
 }
 
-/// Turns one row of scores into probabilities, by a warp, an element always by the same lane:
+/// Turns one row of scores into probabilities by a warp; the same lane always computes an element:
 ///   p_s  =  exp(score_s - largest) / sum over visible keys of exp(score - largest)
 /// Before `first` and from `visible` on p is zero; a row that sees nothing is all zero.
 __device__ inline void softmax_row(float* row, int first, int visible, float* probabilities, int keys) {
@@ -87,7 +87,7 @@ __device__ inline void softmax_row(float* row, int first, int visible, float* pr
   for (int s = first + lane; s < keys; s += 32) put(s, s < visible ? row[s] * inverse : 0.0f);
 }
 
-/// Computes the rows of a tile of queries out of rows of `source`, `stride` floats apart:
+/// Computes the rows of a tile of queries from rows of `source`, `stride` floats apart:
 ///   to_m  =  sum over k in [begin, end) of weights(m, k) source_k
 template <class Out, class Weights>
 __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows, int begin, int end,
@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   mix_rows<Out>(a, head, t0, rows, begin, seen, kept, head.v, a.Dk, a.out, false, shared);
 }
 
-/// Turns gradients of a tile's capped scores, which lie at `scores` and where they have one in a.dscores, into
-/// gradients of scores, each element by the thread that computed it.
+/// Turns gradients of a tile's capped scores, at `scores`, into gradients of scores, and copies them to a.dscores
+/// where `scores` is shared memory; each element by the thread that computed it.
 __device__ inline void uncap(const Attention& a, const Head& head, int t0, int rows, int begin, int seen,
                              float* scores, size_t pitch, float* stage) {
   for (int s0 = begin; s0 < seen; s0 += static_cast<int>(kKeyTile)) {

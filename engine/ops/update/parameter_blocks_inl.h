@@ -15,7 +15,7 @@ namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
 constexpr int64_t kBlock = 4096, kBlocksInChunk = 4;
-constexpr int kBlockSums = 2;  // doubles that a block may leave
+constexpr int kBlockSums = 2;  // doubles of a block
 
 inline int64_t block_count(const Call& call) {
   int64_t blocks = 0;
@@ -23,7 +23,7 @@ inline int64_t block_count(const Call& call) {
   return blocks;
 }
 
-/// Begins the workspace: the first block of every parameter, last the number of blocks, then the sums.
+/// The workspace: a table of the first block of every parameter, with the number of blocks at its end, then the sums.
 inline int64_t* first_blocks(const Call& call) { return reinterpret_cast<int64_t*>(call.workspace); }
 inline double* block_sums(const Call& call, int64_t block) {
   return doubles(call.workspace) + round_up(call.parameter_count + 1, 8) + block * kBlockSums;
@@ -74,7 +74,7 @@ inline Stages block_stages(const Call& call, StageFn work, StageFn finish) {
   return stages;
 }
 
-/// Computes update_norm and weight_norm from sums 0 and 1.
+/// Computes update_norm and weight_norm from sums[0] and sums[1] of the blocks.
 inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   for (int64_t p = 0; p < call.parameter_count; ++p) {
     call.update_norm[p] = norm_of(call, p, 0);
@@ -82,7 +82,7 @@ inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch)
   }
 }
 
-/// The factor that clip left for the gradients, 1 without clipping.
+/// The factor of the gradients that clip computed; 1 without clipping.
 inline float clip_factor_of(const Call& call) {
   return call.clip_factor ? static_cast<float>(*call.clip_factor) : 1.0f;
 }
@@ -126,7 +126,7 @@ struct AdamStep {
     return hn::Mul(eps, hn::Set(DF(), adapted ? p.steps.eps : 1.0f));
   }
 
-  /// Moves the moments of the numbers at `i`, whose weights are `w`, and returns their step at the rate `own_rate`.
+  /// Updates the moments of the numbers at `i`, whose weights are `w`, and returns their step at the rate `own_rate`.
   template <typename Lanes>
   HWY_INLINE VF step_of(const ParameterCall& p, int64_t i, const Lanes& lanes, VF w, VF own_rate,
                         VF own_eps) const {

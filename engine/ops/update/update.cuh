@@ -1,5 +1,5 @@
-// Shared by the updates on CUDA: the launch over all parameters, a block a chunk, with norms on the way, and Adam, for
-// adam and for rules that move their matrices in another way.
+// Shared by the updates on CUDA: the launch over all parameters, a block for each chunk, which also sums up norms; and
+// Adam, for adam and for rules that move matrices differently.
 #pragma once
 
 #include "engine/cuda/device.cuh"
@@ -7,7 +7,7 @@
 namespace normscope::cuda {
 namespace update {
 
-/// The sums of a chunk: two squares, whatever they are of.
+/// Two sums of squares over a chunk; the rule decides of which numbers.
 struct Squares {
   double a = 0, b = 0;
 };
@@ -50,8 +50,8 @@ inline Launch update_launch(const UpdateTable& table) {
   return {static_cast<uint32_t>(std::max(table.chunk_count, 1)), 1, kThreads, 0};
 }
 
-/// The base of a rule: what every rule reads, and how an element is written. A rule adds prepare()
-/// for its per-step numbers and operator() for an element (see for_each_parameter).
+/// The base of a rule: the inputs that every rule reads, and the write of an element. A rule adds prepare() for its
+/// per-step numbers and operator() for an element (see for_each_parameter).
 struct WeightUpdate {
   static constexpr bool kHasFinish = false;
   const StepInputs* step;
@@ -64,11 +64,11 @@ struct WeightUpdate {
     decay = step->lr * step->weight_decay;
     l2 = step->l2;
   }
-  /// The gradient as the rule sees it: clipped, with the coupled decay.
+  /// The gradient for the rule: clipped, with the coupled decay.
   __device__ float gradient(const ParameterCall& p, int64_t i, float w0) const {
     return p.gradient[i] * factor + l2 * w0;
   }
-  /// Takes `by` times the parameter's own rate, and the decay, from an element.
+  /// Subtracts the decay, and `by` times the parameter's own rate, from an element.
   __device__ void move(const ParameterCall& p, int64_t i, float w0, float by, Squares& s) const {
     const float own_decay = decay * (p.steps.rate * p.steps.decay);
     const float delta = own_decay * w0 + by * p.steps.rate, w = w0 - delta;
@@ -119,7 +119,7 @@ struct Adam : WeightUpdate {
     rate = static_cast<float>(static_cast<double>(step->lr) * static_cast<double>(step->rectification) /
                               static_cast<double>(step->bias_correction1));
   }
-  /// Moves an element's moments and returns its step at the run's rate.
+  /// Updates an element's moments and returns its step, without the parameter's own rate.
   __device__ float step_of(const ParameterCall& p, int64_t i, float w0) const {
     const float m0 = p.m[i], g = gradient(p, i, w0);
     const float m = m0 + beta1_rest * (g - m0), v = beta2 * p.v[i] + beta2_rest * (g * g);
