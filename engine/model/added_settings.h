@@ -1,5 +1,5 @@
-// Settings that add-ons bring to a model or to data, each add-on a struct of its own type. The core carries them along
-// and knows none of them. An absent struct equals one with its defaults.
+// Settings of a model or of data that add-ons define, a struct of its own type for each add-on. The core carries them
+// without knowing any. An absent struct equals one with its defaults.
 #pragma once
 
 #include <any>
@@ -10,7 +10,7 @@ namespace normscope {
 
 class AddedSettings {
  public:
-  /// The struct, with its defaults where nobody has set a member.
+  /// The struct of type T, with its defaults where nothing was set.
   template <typename T>
   const T& of() const {
     static const T kDefaults{};

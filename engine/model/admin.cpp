@@ -9,7 +9,7 @@
 namespace normscope {
 namespace {
 
-/// Over all elements of a tensor, about its overall mean.
+/// The variance over all elements of a tensor, about their common mean.
 double variance(const std::vector<float>& x) {
   double mean = 0, sum = 0;
   for (float v : x) mean += v;

@@ -35,7 +35,7 @@ void check_layer(const char* what, const LayerWiring& layer) {
            what);
 }
 
-/// A branch with a share leaves the skip the rest.
+/// A branch of kind Toward sets its skip, to one minus the share: no other scale of the skip may be wired.
 void check_shares(const ModelConfig& c, const StackWiring& stack, const LayerWiring& layer) {
   const bool other = !stack.slots.empty();  // another form of residual streams
   for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
@@ -110,7 +110,7 @@ void check_transfer(const ModelConfig& c) {
          name);
 }
 
-/// Its layers, and the attentions of each.
+/// A stack: the number of its layers, and of the attentions of each.
 struct StackSize {
   int64_t layers, attentions;
   const StackWiring& wiring;

@@ -1,5 +1,4 @@
-// The structure of a run's network, all of it: sizes, wiring, norm,
-// initialisation.
+// The structure of a run's network, all of it: sizes, wiring, norm, initialisation.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +12,9 @@
 
 namespace normscope {
 
-// The architectures: three arrangements of a transformer's stacks, and the networks that add-ons bring as rows
-// ARCHITECTURE(Enumerator, name) of architectures.def. What the engine asks of such a network is name_architecture,
-// what runs ask is name_runs (training/spec/spec_fields.h), and the app name_chain (app/view/diagram_model.h).
+// The architectures: three arrangements of a transformer's stacks, and the networks that add-ons define as rows
+// ARCHITECTURE(Enumerator, name) of architectures.def. Such a network defines name_architecture for the engine,
+// name_runs for runs (training/spec/spec_fields.h) and name_chain for the app (app/view/diagram_model.h).
 
 class Tape;
 struct ModelConfig;
@@ -42,9 +41,9 @@ struct ArchitectureRow {
   /// A network without a residual stream: the matrix of its layer l is L0l.PART.w, and the last one class.w.
   std::string_view part = {};  ///< "conv"
   int32_t (*source)(const ModelConfig&) =
-      nullptr;              ///< numbers of a row of an input "source"; null: there is none
+      nullptr;              ///< numbers in a row of an input "source"; null: no such input
   bool one_target = false;  ///< "targets" is (B), whatever the length of a row
-  void (*fit_usual_data)(ModelConfig&) = nullptr;  ///< sets what data would: as many classes as are usual
+  void (*fit_usual_data)(ModelConfig&) = nullptr;  ///< sets the usual number of classes where no data does
 };
 const ArchitectureRow& row_of(Architecture architecture);
 
@@ -56,9 +55,9 @@ std::vector<Architecture> architectures();
 std::vector<std::string_view> architecture_names();
 Architecture architecture_from(std::string_view name);  ///< throws Error listing the names
 
-// How weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer, and how start and
-// steps follow a model's size (Transfer). The tape builder (model/transformer.cpp) reads them; the wiring's
-// own gain (DeepNorm, Sub-LN) is applied on top.
+// Initialisation as data: the factor by which each rule multiplies each matrix of a sub-layer, and how initial values
+// and steps scale with the size of a model (Transfer). The tape builder (model/transformer.cpp) reads them; the gain
+// of the wiring (DeepNorm, Sub-LN) is applied on top.
 
 /// The rules of `InitRule`:
 /// Xavier: normal, variance 2/(fan_in+fan_out) (Glorot and Bengio 2010, as in Xiong et al. 2020, section 3.1).
@@ -90,19 +89,19 @@ struct InitGains {
 };
 InitGains init_gains(InitRule rule, const StackContext& context);
 
-/// Makes what a small model learned best with serve a larger one: of `width` times the base's width and
-/// `depth` times its layers, by Adam and its kin, start and steps become
+/// Transfers the best settings of a small model to a larger one. With `width` times the base's width and `depth` times
+/// its layers, initial values and steps of Adam and related rules become
 ///                  branch        rate, layers          and matrices   epsilon
 ///   Mup            1             1                     1 / width      1 / width
 ///   DepthMup       depth^(-1/2)  depth^(-1/2)          1 / width      1 / width depth^(-1/2)
 ///   CompleteP      1 / depth     1                     1 / width      1 / width / depth
-/// the weight decay of the layers' matrices is multiplied by width, and what is read off the last state is divided by
-/// it (Yang et al. 2021, arXiv 2203.03466; with depth Yang et al. 2023, arXiv 2310.02244; Dey et al. 2025, arXiv
-/// 2505.01618, table 1, read in programs that cite it). Heads keep their width: 1 / sqrt(head width) stays.
+/// the weight decay of the layers' matrices is multiplied by width, and the last state is divided by it before the
+/// output layer (Yang et al. 2021, arXiv 2203.03466; with depth Yang et al. 2023, arXiv 2310.02244; Dey et al. 2025,
+/// arXiv 2505.01618, table 1, read in programs that cite it). Heads keep their width: 1 / sqrt(head width) stays.
 enum class Transfer : uint8_t { None, Mup, DepthMup, CompleteP };
 inline constexpr std::string_view kTransfers[] = {"none", "mup", "depth-mup", "completep"};
 
-/// How much larger than the base a stack is, as far as its transfer minds, and what follows from that.
+/// The ratio of a stack's size to the base's, as far as its transfer uses it, and the factors that follow.
 struct Growth {
   double width = 1, depth = 1;
   double branch = 1;  ///< every branch is multiplied by it
@@ -112,8 +111,8 @@ struct Growth {
 };
 Growth growth_of(Transfer transfer, double width, double depth);
 
-/// How a model knows the places of symbols: by what is added to them, or in its attention, as add-ons know it, each by
-/// a row POSITIONS(Enumerator, .name = "in files", ...) of positions.def.
+/// How a model encodes positions: by vectors added to the symbols, or in its attention, by add-ons with a row
+/// POSITIONS(Enumerator, .name = "in files", ...) of positions.def.
 enum class Positions : uint8_t {
   Learned,
   Sinusoidal,
@@ -124,7 +123,7 @@ enum class Positions : uint8_t {
 };
 struct PositionsRow {
   std::string_view name;
-  std::string_view said = "";  ///< as the name of a run and the diagram mention it
+  std::string_view said = "";  ///< in a run's name and in the diagram
   bool own_scores = false;     ///< attention has other scores than products of queries and keys
   bool alibi = false;          ///< of a decoder: AttentionSpec::alibi
 };
@@ -138,20 +137,20 @@ inline constexpr PositionsRow kPositions[] = {
 };
 constexpr const PositionsRow& row_of(Positions p) { return kPositions[static_cast<size_t>(p)]; }
 constexpr bool are_in_attention(Positions p) { return p > Positions::None; }
-/// Which matrices of the layers have one: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J),
-/// Attention W_Q, W_K, W_V, W_O, ButQkv W_O, W_1, W_2 (GPT-Neo).
+/// Which matrices of the layers have a bias: Qkv is W_Q, W_K, W_V (Qwen 2), FeedForward W_1, W_2 (GPT-J), Attention
+/// W_Q, W_K, W_V, W_O, ButQkv W_O, W_1, W_2 (GPT-Neo).
 enum class Biases : uint8_t { All, Qkv, FeedForward, None, Attention, ButQkv };
 inline constexpr std::string_view kBiases[] = {"every", "qkv", "ffn", "none", "attention", "but-qkv"};
-/// The settings of self-attention beside the number of its heads.
+/// The settings of attention, in addition to the number of heads.
 struct AttentionConfig {
   int32_t head_width = 0;  ///< 0: d_model / heads
-  /// Heads of keys and values, each read by as many heads of queries as come on it (Ainslie et al. 2023); 0: heads.
+  /// Heads of keys and values, each read by an equal group of heads of queries (Ainslie et al. 2023); 0: heads.
   int32_t kv_heads = 0;
-  int32_t window = 0;  ///< AttentionSpec::window; an encoder beside a decoder has none
-  /// "wf": the first layer has the window, the second sees all, and so on from the start again; empty: all have it.
+  int32_t window = 0;  ///< AttentionSpec::window; the encoder of an encoder-decoder has none
+  /// A letter for each layer, repeated: "w" has the window, "f" sees all keys; empty: all layers have the window.
   std::string pattern = {};
   float scale = 0;  ///< of the scores; 0: 1 / sqrt(head width)
-  float cap = 0;    ///< c: scores become c tanh(score / c) (Gemma 2); 0: they stay as they are
+  float cap = 0;    ///< c: scores become c tanh(score / c) (Gemma 2); 0: no cap
   bool operator==(const AttentionConfig&) const = default;
 };
 /// The input of a classifier's head: the state of the first position (BERT's [CLS]) or the mean over
@@ -163,12 +162,12 @@ struct ModelConfig {
   int32_t encoder_layers = 0;  ///< encoder-decoder: 0 = as many as the decoder's `layers`
   int32_t layers = 6, d_model = 64, heads = 4, feed_forward = 256;
   int32_t sequence = 64;  ///< T: positions of the training batches
-  /// M: attention looks back at the states of each layer's input at this many positions before the segment; no
-  /// gradient goes there. Only with positions that reach there; 0: none.
+  /// M: attention also reads the states of each layer's input at this many positions before the segment, without a
+  /// gradient. Only with positions that reach back so far; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. A network that is not a
-  /// transformer tells so many classes apart.
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Other networks than
+  /// transformers: the number of classes.
   int32_t classes = 0;
   AttentionConfig attention;
   Pooling pooling = Pooling::First;  ///< with classes only
@@ -177,13 +176,13 @@ struct ModelConfig {
   Biases biases = Biases::All;
   Positions positions = Positions::Learned;
   float embedding_scale = 0;  ///< of the token rows; 0: sqrt(d_model)
-  /// E: width of the token table, whose rows are multiplied by a matrix (E,D), and states by one (D,E) before the
-  /// output (OPT-350m); 0: d_model, and no matrices.
+  /// E: width of the token table. A matrix (E,D) widens its rows, and a matrix (D,E) narrows states before the output
+  /// layer (OPT-350m); 0: d_model, and no matrices.
   int32_t embedding_width = 0;
-  /// Rows of a table that says which part of its row a symbol belongs to, by an input "types" (B,T) (BERT); 0: none.
+  /// Rows of a table of segment types, which an input "types" (B,T) gives for each symbol (BERT); 0: none.
   int32_t token_types = 0;
   float logit_scale = 1;    ///< of the logits, before their cap (Granite)
-  float logit_cap = 0;      ///< c: logits become c tanh(logit / c) (Gemma 2); 0: they stay as they are
+  float logit_cap = 0;      ///< c: logits become c tanh(logit / c) (Gemma 2); 0: no cap
   bool tied_output = true;  ///< logits = h E^T; otherwise out.w (D,V), no bias
   bool output_bias =
       false;  ///< a bias for each symbol in the output layer (GPT-J); BERT's head always has it
@@ -196,14 +195,14 @@ struct ModelConfig {
   bool gaussian_input = false;  ///< theory setting: x_0 is a batch input "x" (B,T,D) instead of the embedding
   InitRule init = InitRule::Xavier;
   float init_scale =
-      1;  ///< transformer: the matrices of the sub-layers start so many times as large as the rule says
+      1;  ///< transformer: factor of the initial values of the sub-layers' matrices, on top of the rule's gains
   Transfer transfer = Transfer::None;
   int32_t base_width = 64, base_layers = 6;  ///< d_model and layers of the model that `transfer` starts from
   NormKind norm = NormKind::LayerNorm;       ///< the kind that presets fill in
   float eps = 1e-5f;
-  bool gain_offset = false;  ///< a norm's gain is stored as what it has beyond 1 (Gemma)
+  bool gain_offset = false;  ///< a norm's gain is stored minus 1, so it starts at 0 (Gemma)
   float adanorm_scale = 1.0f, adanorm_slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019)
-  float dyt_alpha = 0.5f;                            ///< where DyT's and Derf's learned alpha starts
+  float dyt_alpha = 0.5f;                            ///< initial alpha of DyT and Derf
   float dropout_residual = 0, dropout_attention = 0, dropout_activation = 0;
   StackWiring encoder, decoder;  ///< only the stacks that the architecture has are read
   AddedSettings added;
@@ -217,14 +216,14 @@ struct ModelConfig {
   T& of() {
     return added.of<T>();
   }
-  /// The stack that carries the language model of a single-stack architecture.
+  /// The only stack of a single-stack architecture; the decoder of an encoder-decoder.
   StackWiring& stack() { return architecture == Architecture::Encoder ? encoder : decoder; }
   const StackWiring& stack() const { return architecture == Architecture::Encoder ? encoder : decoder; }
 };
 
 inline constexpr int32_t kMaxMemory = 4096;
 
-/// The values for which attention's zeros stand.
+/// The values that a zero in AttentionConfig means.
 int32_t head_width(const ModelConfig& config);
 int32_t kv_heads(const ModelConfig& config);
 /// Whether the model has an encoder and a decoder.
@@ -238,20 +237,20 @@ bool has_plain_embedding(const ModelConfig& config);
 /// Whether the attention of a layer, from 1, has the window.
 bool has_window(const ModelConfig& config, int32_t layer);
 StackContext context_of(const ModelConfig& config, bool decoder);
-/// How many attentions all layers have together.
+/// The number of attentions of all layers together.
 int64_t attentions_of(const ModelConfig& config);
-/// How much larger than the transfer's base one of the stacks is.
+/// The ratio of a stack's size to the transfer's base, and its factors.
 Growth growth_of(const ModelConfig& config, bool decoder);
 /// Fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
 /// Throws Error for an impossible combination (width not a multiple of heads, no layers, wiring of another depth ...).
 void validate(const ModelConfig& config);
-/// Parts of `validate` for networks that have layers of the model's sizes: these, and the wiring of their stack.
+/// Parts of `validate` for networks with layers of the same sizes: the sizes, and the wiring of a stack.
 void check_sizes(const ModelConfig& config);
 void check_stack(const char* what, const ModelConfig& config, const StackWiring& stack, int32_t layers);
-/// Roughly a training program's bytes: parameters, moments, activations and gradients for a batch.
+/// Estimates a training program's bytes: parameters, moments, activations and gradients for a batch.
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
-/// The arithmetic of a training step, of a transformer with attention counted dense:
+/// The FLOP of a training step, for a transformer with attention counted dense:
 ///   6 (L (4 d^2 + 2 d f) + d V) B T + 12 L B T^2 d
 /// An encoder-decoder sums both stacks; a decoder layer has a second attention (4 d^2 and 12 B T^2 d more). With
 /// relative positions over a memory M, attention takes 18 L B T (T+M) d in place of 12 L B T^2 d, and keys and values

@@ -15,7 +15,7 @@
 namespace normscope {
 namespace {
 
-constexpr NormKind N = NormKind::LayerNorm;  // stands for the norm that the model uses
+constexpr NormKind N = NormKind::LayerNorm;  // in a row: the norm that the model uses
 
 double deepnorm_alpha(const StackContext& c, int) { return deepnorm_constants(c).alpha; }
 double deepnorm_beta(const StackContext& c, int) { return deepnorm_constants(c).beta; }
@@ -43,7 +43,7 @@ const PlacementRule kRules[] = {
     {"sublayers", sublayers_of_stack},  {"1/sqrt(2*layer)", inverse_root_of_sublayers},
     {"quarter", first_quarter}};
 
-/// Owns what a row points to.
+/// Owns the texts and sub-layers that a row points to.
 struct AddedRow {
   explicit AddedRow(const PlacementRow& of)
       : texts{of.name, of.label, of.short_label, of.formula, of.source, of.slots},
@@ -62,13 +62,13 @@ struct AddedRow {
   PlacementRow row;
 };
 
-/// The rows that came at run time. Who reads takes no lock: a row stands before the count says so.
+/// The rows that were added at run time. Readers take no lock: a row is stored before the count includes it.
 struct AddedPlacement {
   static constexpr size_t kMax = 64;
   std::array<std::atomic<const PlacementRow*>, kMax> rows = {};
   std::atomic<size_t> count = 0;
   std::mutex writing;
-  // Forgotten ones too: somebody may still hold their names.
+  // Forgotten rows too: somebody may still hold their names.
   std::vector<std::unique_ptr<const AddedRow>> kept;
 };
 
@@ -118,7 +118,7 @@ void choose_norm(Wired& w, NormKind norm) {
     if (*at == NormKind::LayerNorm) *at = {norm, traits_of(norm).has_statistics ? at->eps : 0};
 }
 
-/// The norm that the stack has somewhere; LayerNorm where it has none.
+/// The kind of the first norm of the stack; LayerNorm where it has none.
 NormKind norm_of(const StackWiring& stack) {
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.feed_forward, &layer.cross})
@@ -204,7 +204,7 @@ double subln_gain(const StackContext& c) {
 
 namespace {
 
-/// The norm that a row has where the model uses another.
+/// The kind of N in a row, for a model that uses `norm`.
 NormKind norm_for(const PlacementRow& row, NormKind norm) {
   return row.norm == NormKind::LayerNorm ? norm : row.norm;
 }

@@ -1,5 +1,5 @@
-// The parts from which models are put together, by the config's rules: parameters as they start, products, norms,
-// dropout, activations, scales. Networks derive from it; forms of residual streams (model/residual.h) use it.
+// The building blocks of models, by the config's rules: initialised parameters, products, norms, dropout, activations,
+// scales. Networks derive from Recorder; forms of residual streams (model/residual.h) use it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Recorder {
   }
   Recorder(const Recorder&) = delete;
 
-  /// Sets the layer of what is recorded from here on; 0: none.
+  /// Sets the layer of the nodes and parameters that are recorded from now on; 0: none.
   void begin(int32_t of) {
     layer = of;
     tape.set_layer(of);
@@ -37,7 +37,7 @@ struct Recorder {
     return affine(tape, name + twin, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
   }
 
-  /// X W + b with W named n.w<suffix>, started by the config's rule and scale times gain. Shifts replace the bias.
+  /// X W + b with W named n.w<suffix>, initialised by the config's rule and scale times gain. Shifts replace the bias.
   ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
                   const Wiring& wiring, Init::Mirror mirror = Init::Mirror::None) {
     const int64_t in = tape.shape(x).cols();
@@ -51,7 +51,7 @@ struct Recorder {
     return linear(tape, n + "." + suffix + twin, x, w, b);
   }
 
-  /// The start of a matrix, as parts change it.
+  /// Lets the parts change the initial values of a matrix.
   void start(const std::string& name, const Wiring& wiring, Init::Unit along, Init& init) {
     for (const auto& part : parts) part->start(name, wiring, along, init);
   }
@@ -73,7 +73,7 @@ struct Recorder {
   ValueId norm(const std::string& name, const WiredNorm& wired, ValueId x, int32_t heads = 1) {
     return norm(name, name, wired, x, heads);
   }
-  /// The same with the parameters of the norm `name`, whatever the node is called.
+  /// The same for a node that has another name than the norm, with the parameters of the norm `name`.
   ValueId norm(const std::string& node, const std::string& name, const WiredNorm& wired, ValueId x,
                int32_t heads = 1) {
     const NormKind kind = wired;
@@ -123,7 +123,7 @@ struct Recorder {
     return add(tape, name + ".share", relu(tape, name + ".positive", a), a, {2.0f, kNone}, {-1.0f, kNone});
   }
 
-  /// A learned vector that is meant to be stored divided by `unit`: Adam's steps of it are so much larger.
+  /// A learned vector with the steps of one that is stored divided by `unit` (nGPT): Adam's are `unit` times as large.
   ValueId learned_scale(const std::string& name, int64_t size, double start, double unit) {
     const ValueId value = parameter(name, {size}, {Init::Kind::Constant, start});
     const auto inverse = static_cast<float>(1 / unit);
@@ -138,7 +138,7 @@ struct Recorder {
     return tape.parameter(name);
   }
 
-  /// Multiplies the steps of a parameter as the transfer wants it.
+  /// Multiplies the steps of a parameter by the transfer's factors.
   void scale_steps(const std::string& name, double rate, double decay = 1, double eps = 1) {
     if (config.transfer != Transfer::None)
       store.scale_steps(
@@ -153,10 +153,10 @@ struct Recorder {
     return value;
   }
 
-  /// By how much more than the base's a transfer's token table is multiplied where it is looked up.
+  /// The growth of the factor by which token rows are multiplied, sqrt(D), over the base's, unless it is set.
   double table_growth() const { return config.embedding_scale > 0 ? 1 : std::sqrt(growth.width); }
 
-  /// The standard deviation of the matrix from states to logits: 1 / sqrt(D), of a transfer the base's.
+  /// The standard deviation of the matrix from states to logits: 1 / sqrt(D), with a transfer for the base's D.
   double read_out_deviation() const {
     return std::sqrt(growth.width) / std::sqrt(static_cast<double>(config.d_model));
   }
@@ -173,18 +173,18 @@ struct Recorder {
   const RecordOptions& options;
   int32_t layer = 0;
   InitGains gains;                                   ///< of the stack that is recorded
-  Growth growth;                                     ///< the same
+  Growth growth;                                     ///< of that stack
   std::vector<std::unique_ptr<Part>> parts;          ///< of add-ons
-  std::vector<std::unique_ptr<Residual>> residuals;  ///< the forms of its residual streams, beyond the one
+  std::vector<std::unique_ptr<Residual>> residuals;  ///< other forms of its residual streams
   ValueId layer_input = kNone;                       ///< the input of the layer that is recorded
   ValueId probe_lengths = kNone;
   bool last_layer = false;
-  /// The end of the nodes' names while something takes the way of the stream once more. The parameters are the same.
+  /// The suffix of node names while a memory's states pass the norms and matrices of the segment; empty otherwise.
   std::string twin;
   ModelValues values;  ///< so far
 };
 
-/// Records a form of a residual for a stack whose wiring has its word somewhere.
+/// Makes a form of residual streams for a stack if the wiring of any sub-layer has the form's word; else null.
 template <ResidualForm kForm, class Form>
 std::unique_ptr<Residual> record_form(Recorder& recorder, const StackWiring& stack) {
   return any_has_word(stack, kForm) ? std::make_unique<Form>(recorder) : nullptr;

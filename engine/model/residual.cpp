@@ -9,7 +9,7 @@ constexpr std::initializer_list<const ResidualRow*> kResiduals = {
 #undef RESIDUAL
 };
 
-/// The place of a slot's row among all: slots are kept in that order.
+/// The index of a slot's row among all rows, which is the order of StackWiring::slots.
 size_t place_of(std::string_view key) {
   const std::vector<const StackSlotRow*> all = stack_slots();
   return static_cast<size_t>(std::ranges::find(all, key, &StackSlotRow::key) - all.begin());

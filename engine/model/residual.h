@@ -1,6 +1,6 @@
-// Forms of residual streams. The core has one stream, on which a sub-layer leaves y = N(skip h + branch f) (wiring.h);
-// add-ons bring others as rows RESIDUAL(name) of residuals.def: several streams, a second one, other scales. A row says
-// which words of a wiring a form reads, and how it is recorded.
+// Forms of residual streams. The core has one stream, to which a sub-layer writes y = N(skip h + branch f) (wiring.h);
+// add-ons define others as rows RESIDUAL(name) of residuals.def: several streams, a second one, other scales. A row
+// names the words of a wiring that choose a form, and has the functions that record it.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Recorder;
 
 inline constexpr int32_t kMaxStreams = 8;
 
-/// The work of a form while a stack is recorded. Each member does nothing here.
+/// The hooks of a form while a stack is recorded. In this base class they do nothing.
 class Residual {
  public:
   virtual ~Residual() = default;
@@ -30,28 +30,28 @@ class Residual {
   virtual void begin_at_end(const Shape& /*states*/) {}  ///< where only the end is recorded
   /// The input of a branch.
   virtual ValueId read(const std::string& /*sublayer*/, ValueId x) { return x; }
-  /// The same behind N_before.
+  /// The input of a branch after N_before.
   virtual ValueId normed(const std::string& /*sublayer*/, const Wiring&, ValueId h) { return h; }
   /// The skip's part of the sum; the branch's part may change here too.
   virtual ValueId carry(SublayerValues&, const Wiring&, ValueId x) { return x; }
-  /// Beside the sum, which is recorded, with the scale that the branch has in it.
+  /// Called after the sum has been recorded, with the branch's scale in it.
   virtual void write(SublayerValues&, const ResidualScale& /*branch*/) {}
-  /// The sub-layer's output, from the sum behind its norm.
+  /// The sub-layer's output, from x, the sum after its norm.
   virtual ValueId pass(SublayerValues&, const Wiring&, ValueId x) { return x; }
-  /// In the place of sum, norm and all of the above; false: not of this form.
+  /// Records sum and norm instead of carry, write and pass; false: the form does not.
   virtual bool sum(SublayerValues&, bool /*last of the stack*/) { return false; }
   virtual void probe(const SublayerValues&, ValueId /*lengths*/) {}
-  virtual ValueId end(const std::string& /*prefix*/, ValueId x) { return x; }  ///< behind the final norm
+  virtual ValueId end(const std::string& /*prefix*/, ValueId x) { return x; }  ///< after the final norm
 };
 
-/// How the residual streams of a stack lie beside each other.
+/// The number of residual streams of a stack, and how a second stream is joined.
 struct StreamLayout {
-  int count = 1;             ///< alike; 0: one for the input and one for each branch
-  WiredNorm beside = {};     ///< another one beside them, which joins them at the end behind this norm
-  bool beside_read = false;  ///< every branch reads that one too
+  int count = 1;             ///< streams of one kind; 0: one for the input and one per branch
+  WiredNorm beside = {};     ///< None: no second stream; else the norm with which it joins at the end
+  bool beside_read = false;  ///< every branch reads the second stream too
   bool one() const { return count == 1; }
   bool over_depth() const { return count == 0; }
-  /// All that have a gradient of their own, 0 for a single one.
+  /// The number of streams with a gradient of their own, 0 for a single stream.
   int all() const { return one() ? (beside == NormKind::None ? 0 : 2) : count; }
 };
 
@@ -59,23 +59,23 @@ struct StreamLayout {
 struct StackSlotRow {
   std::string_view key;  ///< "second": wiring.second in files
   std::string (*tidied)(std::string_view words) =
-      nullptr;                      ///< words as they are kept, or Error; null: a norm
-  std::string_view empty = "none";  ///< how the slot reads with nothing in it
+      nullptr;                      ///< normalises words, or throws Error; null: a norm
+  std::string_view empty = "none";  ///< the text of an empty slot
 };
 
 struct ResidualRow {
   std::span<const StackSlotRow> slots = {};
-  std::string_view word = {};  ///< of a sub-layer's wiring: Wiring::added has the bit of the row
-  /// A learned factor, from 1, of what such sub-layers leave, which gradients pass unscaled, as papers write it:
+  std::string_view word = {};  ///< in a sub-layer's wiring, where Wiring::added has the row's bit
+  /// The formula of a learned factor, initially 1, of the outputs of such sub-layers, which gradients pass unscaled:
   /// "γ = 1 − SiLU(a)". Its value is the number NAME.WORD.
   std::string_view factor = {};
-  bool unit_vectors = false;  ///< the vectors of such a sub-layer's matrices keep their lengths
-  /// Null where the stack has nothing of the form; no function: the word has no form.
+  bool unit_vectors = false;  ///< vectors of such a sub-layer's matrices keep their lengths
+  /// Returns null where the stack does not use the form; no function: the word needs no hooks.
   std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
   void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
-  std::optional<StreamLayout> (*layout)(const StackWiring&) = nullptr;  ///< nothing where there is one stream
-  const char* objection = nullptr;  ///< to a theory of one stream, where there is a layout or the word
-  /// The floats that a number of a state takes in so many sub-layers, beyond a single stream's.
+  std::optional<StreamLayout> (*layout)(const StackWiring&) = nullptr;  ///< empty: one stream
+  const char* objection = nullptr;  ///< to theory of one stream, given a layout or the word
+  /// Floats for each number of a state in this many sub-layers, in addition to the memory of a single stream.
   int64_t (*floats)(const StackWiring&, int64_t sublayers) = nullptr;
 };
 #define RESIDUAL(name) extern const ResidualRow name##_residual;
@@ -94,7 +94,7 @@ bool any_sublayer(const StackWiring& stack, Is is) {
     return is(layer.attention) || is(layer.cross) || is(layer.feed_forward);
   });
 }
-/// Whether a form reads a sub-layer, or any of a stack.
+/// Whether a sub-layer, or any sub-layer of a stack, has the word of a form.
 inline bool has_word(const Wiring& wiring, ResidualForm form) { return (wiring.added & word_of(form)) != 0; }
 bool any_has_word(const StackWiring& stack, ResidualForm form);
 const char* objection_to_words(const Wiring& wiring);  ///< of the first word with an objection; null: none

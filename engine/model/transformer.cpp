@@ -24,7 +24,7 @@ struct Stack {
   ValueId probe_lengths = kNone;  ///< positions of a row that probes count
 };
 
-// Each function is a box of the architecture's diagram. They stand in the order in which a symbol meets them.
+// Each function is a box of the architecture's diagram, in the order of the computation.
 ValueId stack(Recorder&, const Stack&, ValueId tokens, int64_t T);
 ValueId embedded(Recorder&, const Stack&, ValueId tokens, int64_t T);
 ValueId layer(Recorder&, const Stack&, int32_t number, ValueId x);
@@ -114,7 +114,7 @@ bool is_narrow(const ModelConfig& c) {
   return c.embedding_width > 0 && c.architecture == Architecture::Encoder;
 }
 
-/// Adds the vector of each symbol's type. Where nobody fills them in, all types are the first.
+/// Adds the vector of each symbol's type. The input is zero where nobody fills it in: the first type.
 ValueId with_types(Recorder& r, ValueId x) {
   const int64_t D = r.tape.shape(x).cols();
   const ValueId types = symbols_input(r, "types", r.options.sequence),
@@ -123,7 +123,7 @@ ValueId with_types(Recorder& r, ValueId x) {
   return add(r.tape, "emb.typed", x, embedding(r.tape, "emb.kinds", types, table, kNone, 1.0f));
 }
 
-/// X_0 = s E[token] + P[t] with s = model.embedding_scale or sqrt(D), its norm and its dropout.
+/// x_0 = s E[token] + P[t] with s = model.embedding_scale or sqrt(D), its norm and its dropout.
 ValueId embedded(Recorder& r, const Stack& s, ValueId tokens, int64_t T) {
   const ModelConfig& c = r.config;
   const int64_t D = c.d_model, E = c.embedding_width > 0 ? c.embedding_width : D;
@@ -179,7 +179,7 @@ ValueId layer(Recorder& r, const Stack& s, int32_t number, ValueId x) {
   return x;
 }
 
-/// `sublayer`: h = N_enter(x),  y = N_stream( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
+/// `sublayer`: h = N_enter(x),  y = N_stream( skip h + branch N_after( f( pre_scale N_before(h) ) ) + [bottom] x_0 )
 template <typename F>
 ValueId sublayer(Recorder& r, const std::string& name, const Wiring& wiring, ValueId x, F f) {
   if (r.left_out(name)) return x;
@@ -289,7 +289,7 @@ void join(Recorder& r, SublayerValues& s, const Wiring& wiring) {
   for (const auto& form : r.residuals) s.output = form->pass(s, wiring, s.output);
 }
 
-/// The norm after the last layer, or what a placement has in its stead.
+/// The norm after the last layer, FixUp's scale and shift, and the ends of residual forms.
 ValueId end_of_stack(Recorder& r, const Stack& s, ValueId x) {
   x = r.norm(s.prefix + "final", s.wiring.final, x);
   if (s.wiring.layers.back().feed_forward.inner.shifts)  // FixUp: a scalar scale and shift
@@ -320,7 +320,7 @@ ValueId values_of_classes(Recorder& r, ValueId hidden) {
                   r.parameter("class.b", {r.config.classes}, {Init::Kind::Zeros, 0.0}), false});
 }
 
-/// BERT's head: a state, as it is compared with the symbols.
+/// BERT's head: transforms a state before its product with the table of symbols.
 ValueId transformed(Recorder& r, ValueId hidden, int64_t width) {
   const int64_t D = r.config.d_model;
   const ValueId w = r.parameter("head.w", {D, width}, r.matrix_init(D, width, 1));
@@ -364,7 +364,7 @@ void check(const ModelConfig& config, const RecordOptions& options) {
          config.memory);
 }
 
-/// For one of the two stacks of an encoder-decoder, without dropout and probes.
+/// Options for one of the two stacks of an encoder-decoder, without dropout and probes.
 RecordOptions options_of_stack(const ModelConfig& config, RecordOptions options) {
   check(config, options);
   if (!has_both(config)) fail("model", "a part is asked of a single stack: expected an encoder-decoder");

@@ -1,16 +1,15 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
-// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}; with
-// relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
+// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}; with relative
+// positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
 // L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,stream}.{gain,bias}, L03.ffn.{hidden_norm,gate_norm}
-// (SimpleNorm), Derf's and DyT's .alpha and Derf's .shift beside them; scales
-// L03.attn.{skip,branch,head_scale}; nGPT's scales L03.attn.qk_scale, L03.ffn.{hidden_scale,gate_scale}, out.scale;
-// FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
-// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), joined.{gain,bias} and L03.attn.second_read.{gain,bias}
-// (SiameseNorm), out.w; several streams L03.attn.{read,carry,write}, where
-// they are computed with .w and .gate, or .query, and L03.attn.seen.{gain,bias}. A gated network has L03.ffn.wg;
-// rotary positions have the tables rotary and rotary.local; token types emb.types, a narrow table emb.{in,b},
-// emb.out; BERT's head has head.{w,b}, head.norm.{gain,bias}, out.b. An encoder-decoder prefixes its stacks:
-// enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or enc.emb.* and dec.emb.*.
+// (SimpleNorm), with .alpha for DyT and Derf and .shift for Derf; scales L03.attn.{skip,branch,head_scale}; nGPT's
+// scales L03.attn.qk_scale, L03.ffn.{hidden_scale,gate_scale}, out.scale; FixUp's shifts
+// L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale, end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual),
+// joined.{gain,bias} and L03.attn.second_read.{gain,bias} (SiameseNorm), out.w; several streams
+// L03.attn.{read,carry,write}, computed ones with .w and .gate, or .query, and L03.attn.seen.{gain,bias}. A gated
+// network has L03.ffn.wg; rotary positions have the tables rotary and rotary.local; token types emb.types, a narrow
+// table emb.{in,b}, emb.out; BERT's head has head.{w,b}, head.norm.{gain,bias}, out.b. An encoder-decoder prefixes its
+// stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or enc.emb.* and dec.emb.*.
 #pragma once
 
 #include <span>
@@ -37,8 +36,8 @@ struct SublayerValues {
   ValueId factor = kNone;   ///< of the sum, or of the skip before a norm on the stream (ResidualRow::factor)
   ValueId second = kNone;   ///< ResiDual: the second stream after it
   ValueId probabilities = kNone;  ///< attention only
-  /// Of several streams: all of them behind it (B,T,n,D), and the weights that its branch is written with, that they
-  /// are carried on with and that the next sub-layer reads them with: (n,m) for all positions or for each.
+  /// Several streams: all streams after the sub-layer (B,T,n,D), and three sets of weights, (n,m) for all positions or
+  /// for each: `write` of its branch, `carry` of the streams, `read` of the next sub-layer.
   ValueId streams = kNone, write = kNone, carry = kNone, read = kNone;
 };
 
@@ -63,11 +62,11 @@ struct ModelValues {
 struct RecordOptions {
   int32_t batch = 16, sequence = 64;
   int32_t source_sequence = 0;  ///< encoder-decoder: positions of the source
-  /// An input "key_lengths" (B): the encoder's keys from there on are masked, and probes leave such rows out. An
-  /// encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
+  /// An input "key_lengths" (B): the encoder's keys at and beyond it are masked, and probes leave these positions out.
+  /// An encoder-decoder with probes also has "target_lengths" (B), for the decoder's probes.
   bool key_lengths = false;
-  /// Positions of the memory, at most the config's: inputs "L01.memory" (B,M,D) and "memory_lengths" (B), the number
-  /// of its last positions that count. 0: a segment by itself.
+  /// Positions of the memory, at most the config's: inputs "L01.memory" (B,M,D) and "memory_lengths" (B), how many of
+  /// its last positions count. 0: a segment without memory.
   int32_t memory = 0;
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
@@ -88,29 +87,29 @@ ModelValues record_transformer(Tape& tape, const ModelConfig& config, const Reco
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// Records what comes after the last layer, over the Store of a model of one stack that was recorded: the
-/// norm there, the output layer, the loss. It reads the state of any layer from an input "state" (B,T,D), and
-/// ResiDual's second stream from "state.second" ("targets"; "key_lengths" on request).
+/// Records the end of a model of one stack, over the Store of a model that was recorded before: the final norm, the
+/// output layer, the loss. It reads the state of any layer from an input "state" (B,T,D), and ResiDual's second stream
+/// from "state.second" ("targets"; "key_lengths" on request).
 ModelValues record_end(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// Records the output layer alone, from `hidden` (..,D), over the Store of a model that was recorded.
 ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden);
 
-/// The parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
+/// The parameter of the output layer for symbols: "out.w", "emb.tokens", "dec.emb.tokens".
 std::string output_table(const ModelConfig& config);
 
 /// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the
 /// skip vectors whose wiring asks for it. omega_1 = 1; then
 ///   Sequential, the authors' code:  omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force;
 ///   AtOnce, the paper:              omega_i^2 = sum of Var(a_j), j < i, taken while all omega = 1.
-/// Encoder and decoder have a chain each; padding counts for nothing. It writes the constants into the Store's
-/// L??.*.skip vectors and returns the omegas in order. `tokens` is one batch (B,T) row-major.
+/// Encoder and decoder have a chain each; padding does not count. The constants are written into the Store's
+/// L??.*.skip vectors, and the omegas returned in order. `tokens` is one batch (B,T) row-major.
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
                                   int32_t batch, int32_t sequence);
-/// The inputs of a batch of the shape that `options` say, for any architecture.
+/// The inputs of the profiling batch in the shapes of RecordOptions, for any transformer.
 struct ProfileInputs {
   std::span<const int32_t> tokens, source, key_lengths, target_lengths;
-  std::span<const int32_t> types = {};  ///< empty: all symbols are of the first kind
+  std::span<const int32_t> types = {};  ///< empty: all symbols are of the first type
 };
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, const RecordOptions& options,
                                   const ProfileInputs& inputs);

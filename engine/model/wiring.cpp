@@ -97,7 +97,7 @@ std::vector<std::pair<std::string_view, uint32_t>> added_words() {
   return words;
 }
 
-/// Sets what one word says; false for an unknown word.
+/// Sets the member that a word names; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
   const size_t equals = word.find('=');
   const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);

@@ -21,18 +21,18 @@
 
 namespace normscope {
 
-/// How a summand, skip path or branch, is scaled where it meets the sum.
+/// The scale of a summand, skip or branch, in the residual sum.
 struct Scale {
-  /// Toward: of a branch alone, a learned vector |a| beside a skip of 1 - |a| (nGPT, Loshchilov et al. 2024).
+  /// Toward: only for a branch, a learned vector |a|; the skip is then 1 - |a| (nGPT, Loshchilov et al. 2024).
   enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector, Toward } kind = Kind::One;
-  float value = 1.0f;  ///< Constant: the factor; learned: where it starts
-  /// A skip that is a learned vector may get its start from a profiling pass (Liu et al. 2020): Sequential is the
-  /// rule of the authors' code, AtOnce the paper's. See profile_admin in model/transformer.h.
+  float value = 1.0f;  ///< Constant: the factor; learned: the initial value
+  /// A skip that is a learned vector may get its initial value from a profiling pass (Liu et al. 2020): Sequential is
+  /// the rule of the authors' code, AtOnce the paper's. See profile_admin in model/transformer.h.
   enum class Profile : uint8_t { None, Sequential, AtOnce } profile = Profile::None;
   bool operator==(const Scale&) const = default;
 };
 
-/// A norm at its place. It reads and is set as its kind; a kind that is put there brings no epsilon.
+/// A norm of a wiring. It converts to and from its kind; assigning a kind resets the epsilon to the model's.
 struct WiredNorm {
   NormKind kind = NormKind::None;
   float eps = 0;  ///< 0: the model's, ModelConfig::eps
@@ -49,8 +49,8 @@ struct Inner {
   WiredNorm query = {}, key = {}, value = {};  ///< attention: of each head
   /// The norms of query and key are over all heads of a row together, each with a gain of its own (OLMo 2).
   bool across_heads = false;
-  bool values_across_heads = false;  ///< the same of value (SimpleNorm)
-  /// Feed-forward: behind W_1, and behind the gate's matrix, before the activation (SimpleNorm).
+  bool values_across_heads = false;  ///< the same for value (SimpleNorm)
+  /// Feed-forward: after W_1, and after the gate's matrix, before the activation (SimpleNorm).
   WiredNorm hidden = {};
   WiredNorm output = {};    ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
   bool head_scale = false;  ///< attention: a learned scale for each head, from 1 (NormFormer)
@@ -72,13 +72,13 @@ struct Wiring {
   WiredNorm before = {}, after = {};
   WiredNorm stream = {};
   Scale skip = {}, branch = {};
-  float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
+  float init_gain = 1.0f;  ///< DeepNorm's beta: factor of this sub-layer's initial W_V, W_O, W_1, W_2
   WiredNorm enter = {};    ///< on the residual stream where the sub-layer begins (HybridNorm)
   float pre_scale = 1.0f;  ///< LayerNorm Scaling: a constant factor after N_before
   bool bottom = false;     ///< B2T: the layer's input joins the sum
   /// The branch reads the layer's input, as attention does, in place of h (GPT-J, Pythia).
   bool parallel = false;
-  bool shared_norm = false;  ///< N_before has the gain and bias of the attention's (GPT-J, Phi)
+  bool shared_norm = false;  ///< N_before shares gain and bias with attention's N_before (GPT-J, Phi)
   uint32_t added = 0;        ///< for other forms of residual streams: bits word_of(form)
   Inner inner = {};
   bool operator==(const Wiring&) const = default;
@@ -110,18 +110,18 @@ struct StackWiring {
   std::vector<LayerWiring> layers;
   WiredNorm embedding = {};           ///< norm on the embedding (Peri-LN)
   WiredNorm final = {};               ///< norm after the last layer
-  std::vector<StackSlot> slots = {};  ///< of forms of residual streams, those that hold something
+  std::vector<StackSlot> slots = {};  ///< of forms of residual streams, without empty slots
   bool operator==(const StackWiring&) const = default;
 };
 
 WiredNorm norm_at(const StackWiring& stack, std::string_view slot);          ///< None where it is empty
 std::string_view words_at(const StackWiring& stack, std::string_view slot);  ///< "" where it is empty
 
-/// The norms of a stack outside its layers: embedding and final, None included, and those in slots.
+/// The norms of a stack outside its layers: embedding and final, None included, and the norms in slots.
 std::vector<WiredNorm*> norms_of(StackWiring& stack);
 std::vector<WiredNorm> norms_of(const StackWiring& stack);
 
-/// The placements of model/placements.def, and Custom for any other wiring. What add_placement adds comes after Custom.
+/// The placements of model/placements.def, and Custom for any other wiring. Added placements follow Custom.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
 #include "engine/model/placements.def"
@@ -134,7 +134,7 @@ inline constexpr Placement kPresets[] = {
 #undef PLACEMENT
 };
 
-/// The place of a stack: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
+/// The role and depth of a stack: DeepNorm's constants depend on them (Wang et al. 2022, Table 1 of "DeepNet").
 struct StackContext {
   bool decoder = true;
   int layers = 6;        ///< layers of this stack
@@ -142,15 +142,15 @@ struct StackContext {
   bool has_cross() const { return decoder && other_layers > 0; }
 };
 
-/// A sub-layer that a placement wires apart from all others.
+/// A sub-layer that a placement wires differently from all others.
 struct SingleSublayer {
-  int layer = 1;  ///< from 1; a stack that has fewer layers has no such place
+  int layer = 1;  ///< from 1; a stack with fewer layers ignores it
   Wiring LayerWiring::*sublayer = &LayerWiring::attention;
   Wiring wiring = {};
   bool operator==(const SingleSublayer&) const = default;
 };
 
-/// A row of placements.def, or one that was added. Norms of kind LayerNorm stand for the norm that the model uses.
+/// A row of placements.def or of add_placement(). Kind LayerNorm means the norm that the model uses.
 struct PlacementRow {
   using Number = double (*)(const StackContext& context, int layer);  ///< layer from 1
 
@@ -158,14 +158,14 @@ struct PlacementRow {
   const char* label = "";        ///< "Post-LN"
   const char* short_label = "";  ///< "Post": for a button
   Wiring sublayer = {};
-  std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
+  std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (feed-forward: no heads)
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
   Number early_layers = nullptr;                        ///< the number of these layers; null: first_layers
   bool embedding = false, final = false;                ///< the norms of the stack
   const char* slots = "";               ///< "second=ln; joined=ln", "streams=4 computed": StackWiring::slots
   NormKind norm = NormKind::LayerNorm;  ///< the kind of N; LayerNorm: the norm that the model uses
-  /// Numbers that depend on the place: a constant skip or branch, init_gain, pre_scale. They are filled into
-  /// `sublayer` where it is used.
+  /// Numbers that depend on stack or layer: a constant skip or branch, init_gain, pre_scale. They are written into
+  /// `sublayer` or `early` where it is used.
   Number skip = nullptr, branch = nullptr, gain = nullptr, pre_scale = nullptr;
   const char* formula = "";
   const char* source = "";
@@ -178,18 +178,18 @@ const char* to_string(Placement placement);       ///< "post"
 const char* label(Placement placement);           ///< "Post-LN"
 Placement placement_from(std::string_view name);  ///< throws Error listing the names
 
-/// Keeps a copy of a row, which lives as long as the program, and offers it from now on; any thread may
-/// call it. The same row again is the same placement. Throws Error for a name or label that another one has, and for a
-/// name that is not of small letters, digits and hyphens.
+/// Copies a row for the life of the program and offers it as a placement from now on; any thread may call it. An equal
+/// row again is the same placement. Throws Error for a name or label that is taken, for a name that is not of small
+/// letters, digits and hyphens, and beyond 64 placements.
 Placement add_placement(const PlacementRow& row);
-/// Those, and `placements` all that are offered: the presets, then those.
+/// The added placements; and all placements, presets first.
 std::vector<Placement> added_placements();
 std::vector<Placement> placements();
 inline bool is_added(Placement placement) { return placement > Placement::Custom; }
-/// For a test that is over; the rows themselves stay.
+/// For the end of a test; the rows stay in memory.
 void forget_added_placements();
 
-/// A rule of the rows of placements.def, by the name that a file knows it by.
+/// A function for the numbers of a PlacementRow, by its name in files.
 struct PlacementRule {
   std::string_view name;
   PlacementRow::Number number = nullptr;
