@@ -1,4 +1,4 @@
-// The ops of formulas.h on CUDA, which look at one number, or one pair of numbers, at a time.
+// The ops of formulas.h on CUDA: elementwise on one number, or one pair of numbers.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/ops.h"
 

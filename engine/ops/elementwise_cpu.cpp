@@ -1,4 +1,4 @@
-// The ops of formulas.h on the CPU, which look at one number, or one pair of numbers, at a time.
+// The ops of formulas.h on the CPU: elementwise on one number, or one pair of numbers.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/elementwise_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -38,7 +38,7 @@ inline constexpr bool kUnary = requires(Formula f, Vector x) {
   f.value(x);
 };
 
-/// The numbers of a chunk. tanh, erf and exp take longer than memory does.
+/// Numbers per chunk. tanh, erf and exp take longer than the memory access.
 template <class Formula>
 inline constexpr int64_t kChunkOf = kFlatChunk / (!kUnary<Formula>                                ? 2
                                                   : requires(Formula f, Vector x) { f.stops(x); } ? 1

@@ -1,5 +1,5 @@
-// Each function checks its inputs and records one node; NAME_rules() says the op's formula, and what its backward pass
-// reads. An op saves nothing unless its section says so.
+// Each function checks its inputs and records one node; NAME_rules() gives the formula of the op, and the tensors that
+// its backward pass reads. An op saves nothing unless its section says so.
 #include "engine/ops/ops.h"
 
 #include <algorithm>
@@ -68,8 +68,8 @@ OpRules linear_rules() {
 
 namespace {
 
-/// Refuses a window, a cap or a scale that means nothing. Kernels divide the cap by the scale, and scores by
-/// that: where one of them is infinite, all scores would be NaN.
+/// Throws for a window, a cap or a scale without meaning. Kernels divide the cap by the scale, and scores by the
+/// quotient: if one of them is infinite, all scores are NaN.
 void check_scores(const std::string& where, const AttentionSpec& spec, int64_t width) {
   if (spec.window < 0) fail(where, "a window of {} keys: expected at least 1, or 0 for all", spec.window);
   if (spec.alibi && !(spec.causal && spec.cap == 0))
@@ -81,13 +81,13 @@ void check_scores(const std::string& where, const AttentionSpec& spec, int64_t w
     fail(where, "cap {}: expected a positive number, or 0 for none", spec.cap);
 }
 
-/// Two products forward and four backward, dense, the masked half too; within a window, as many keys as it has.
+/// The FLOP of two products forward and four backward, dense, the masked half too; with a window, of its keys alone.
 double attention_flop(const ProgramData& program, const Instruction& i) {
   const auto spec = i.attributes.as<AttentionSpec>();
   int64_t keys = input_shape(program.values, i, 1)[1];  // (B,T,D)
   if (spec.window > 0)
     keys = std::min<int64_t>(keys, spec.causal ? spec.window : 2 * int64_t{spec.window} - 1);
-  const int backward = spec.cap > 0 ? 5 : 4;  // a cap has the scores computed again
+  const int backward = spec.cap > 0 ? 5 : 4;  // with a cap backward computes the scores again
   return 2 * (i.phase == Phase::Backward ? backward : 2) *
          static_cast<double>(program.values[static_cast<size_t>(i.out)].shape.size()) *
          static_cast<double>(keys);
@@ -196,7 +196,7 @@ OpRules attention_rules() {
               }};
 }
 
-// ---- layer_norm: saves mean and 1/sigma of every row, for DyT and Derf 0 and their factor
+// ---- layer_norm: saves mean and 1/sigma of every row; for DyT and Derf 0 and their scale of the row
 
 namespace {
 
@@ -569,7 +569,7 @@ OpRules mean_pool_rules() {
   return {kRows};
 }
 
-// ---- what looks at one number, or one pair of numbers, at a time
+// ---- elementwise ops on one number, or one pair of numbers
 
 ValueId activated(Tape& tape, Activation activation, const std::string& name, ValueId x) {
   static constexpr OpKind kOps[] = {
@@ -656,7 +656,7 @@ OpRules multiply_rules() {
   return {kRows};
 }
 
-// ---- the update, whose ops are placed by seal and recorded by no function of their own
+// ---- the update: seal places these ops, and no function records them
 
 StepInputs Adam::step(uint32_t t) const {
   StepInputs in{
@@ -707,7 +707,7 @@ OpRules sgd_rules() {
   return {.rules = kRows, .passes = 5};
 }
 
-// ---- a probe, which seal places too
+// ---- the probe, which seal places too
 
 OpRules probe_rules() {
   static constexpr OpRule kRows[] = {

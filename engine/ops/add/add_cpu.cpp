@@ -20,7 +20,7 @@ namespace {
 /// The factor of one of the two terms: a learned number or row, else the constant.
 struct Scale {
   const float* learned;
-  bool row;        // learned, one number a column
+  bool row;        // learned, one number per column
   float constant;  // else
   HWY_INLINE float scalar() const { return learned && !row ? learned[0] : constant; }
   template <typename Lanes>
@@ -77,7 +77,7 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   forward_region(call, step, {begin, end - begin, 0, call.in[0].shape.cols()}, scratch);
 }
 
-// Gradients of learned scales take two stages: each chunk leaves a partial row (or double), a last stage adds them.
+// Gradients of learned scales take two stages: each chunk writes a partial row (or double), a last stage adds them.
 bool learns(const Call& call, int side) { return call.write[2 + side] != Write::Skip; }
 int64_t partial_stride(const Call& call) { return round_up(larger(2, call.in[0].shape.cols()), 16); }
 float* partial_of(const Call& call, int side, int64_t chunk) {

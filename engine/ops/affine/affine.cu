@@ -81,7 +81,7 @@ void backward(const Call& c, Context& context) {
   const int64_t n = c.dout.shape.size();
   const auto& spec = c.attributes.as<AffineSpec>();
   Parts gain = parts_of(c, 1);
-  if (spec.keeps_gradient) gain.p = nullptr;  // its constant is 1
+  if (spec.keeps_gradient) gain.p = nullptr;  // the constant of such an op is 1
   if (c.din[0])
     launch(context, for_each<AffineGradient>, elementwise(n), n,
            AffineGradient{c.dout.p, c.din[0].p, spec.constant, gain, c.write[0] == Write::Add});

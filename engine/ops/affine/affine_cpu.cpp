@@ -1,5 +1,5 @@
-// affine on the CPU, over rows x, out (D). gain and shift have one number for each of as many equal parts of a row (one
-// part: the whole row), or are absent, which stands for 1 and 0; c is a constant:
+// affine on the CPU, over rows x, out (D). A gain or shift of n numbers has one for each of n equal parts of a row
+// (one part: the whole row); an absent gain is 1, an absent shift 0; c is a constant:
 //   out     =  c * gain * x + shift
 // Backward, with sums over the rows and the numbers of a part:
 //   dx      =  c * gain * dout, or dout where the gradient is kept
@@ -31,7 +31,7 @@ Rows rows_of(const Call& call, int64_t chunk, int64_t parts) {
   return parts == 1 ? Rows{first * d, 1, count * d} : Rows{first * d, count, d};
 }
 
-/// Writes the numbers of a gain or shift that serve columns [j0, j0 + n) of a row, times a constant.
+/// Expands a gain or shift, times a constant, to one number for each of the columns [j0, j0 + n) of a row.
 void spread(const Tensor& t, float constant, float absent, int64_t width, int64_t j0, int64_t n, float* to) {
   const int64_t part = width / parts_of(t);
   for (int64_t j = 0, i = j0 / part; j < n; ++i)
@@ -39,7 +39,7 @@ void spread(const Tensor& t, float constant, float absent, int64_t width, int64_
       to[j++] = value;
 }
 
-constexpr int64_t kColumns = 4096;  // whose factors and shifts are spread out at a time
+constexpr int64_t kColumns = 4096;  // columns whose factors and shifts are expanded at a time
 
 /// Calls body(at, j, lanes) for vectors of columns of all rows of a chunk; `factor` and `shift` have the
 /// numbers of these columns from j on.
@@ -65,10 +65,10 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch
 }
 
 bool learns(const Call& call, int which) { return call.write[which] != Write::Skip; }
-/// Counts the doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
+/// The doubles that a chunk writes: a sum for each number of the gain, then of the shift.
 int64_t sums_of(const Call& call) { return gains_of(call) + parts_of(call.in[2]); }
 
-/// Sums the parts of a chunk's rows, of dout, or times x where there is one.
+/// Sums dout, or dout times x if x is given, over the rows of a chunk for each part.
 void partial_sums(const Rows& rows, int64_t parts, const float* x, const float* dout, double constant,
                   double* sums) {
   for (int64_t i = 0; i < parts; ++i) sums[i] = 0;

@@ -16,7 +16,7 @@ Attention arguments_of(const Call& c) {
   a.key_lengths = c.in[3].i32();
   a.causal = spec.causal;
   if (spec.window > 0) a.window = std::min(a.Tk, spec.window);
-  if (spec.window > 0 && !spec.causal) {  // as of a causal head that sees so many keys more
+  if (spec.window > 0 && !spec.causal) {  // as a causal head that sees window - 1 more keys
     a.causal = true;
     a.memory = std::min(spec.window, std::max(a.Tq, a.Tk)) - 1;
     a.window = 2 * a.memory + 1;
@@ -44,7 +44,7 @@ void gradients(const Attention& a, int64_t heads, Context& context) {
   });
 }
 
-/// The gradients of keys or values from the heads of a group, added up in their order.
+/// The gradients of keys or values, added up over the heads of a group in their order.
 struct SumGroups {
   const float* own;
   float* to;

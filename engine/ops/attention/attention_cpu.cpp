@@ -1,6 +1,6 @@
 // attention on the CPU: the passes of attention_inl.h over keys up to a row's length and, if causal, up to the query,
-// or within a window that ends with it. A window that reaches to both sides of the query is computed as a causal
-// head's, which sees so many keys more.
+// or within a window that ends with it. A window on both sides of the query is computed as the window of a causal head
+// that sees window - 1 more keys.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -57,7 +57,7 @@ struct PlainAttention {
 
 Stages attention_forward(const Call& call) { return plan_attention<PlainAttention>(call); }
 
-/// The parts that the heads of a group left in the workspace, added up in their order; a chunk is a number of rows.
+/// Adds up the workspace's dk and dv of the heads of a group, in their order; a chunk is a number of rows.
 void sum_groups(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const Shape &q = call.in[0].shape, &k = call.in[1].shape;
   const int64_t width = q[2] / call.attributes.as<AttentionSpec>().heads, times = q[2] / k[2],

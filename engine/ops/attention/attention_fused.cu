@@ -1,7 +1,7 @@
-// Attention on CUDA where nobody looks at the probabilities: they are computed tile by tile and never stored,
-// forward and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a
-// running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
-// compute every score again and use it at once. Backward keeps two numbers of each row in its workspace, L and dot.
+// Attention on CUDA where the probabilities are not read: they are computed tile by tile and never stored, in forward
+// and again in backward (Dao et al. 2022, algorithms 1 and 4, but with two passes over the keys, so that out needs no
+// corrections). The first pass yields each row's largest score and sum; the next passes compute every score again and
+// use it at once. Backward keeps two numbers of each row in its workspace, L and dot.
 // With s = q k^T, over the visible keys, with slopes or as cap tanh(q k^T / cap), and dp = keep * (dout v^T):
 //   L    =  log(sum over keys of exp(scale s))
 //   dot  =  sum over j of dout_j out_j             // the same as the sum over keys of p * dp
@@ -15,12 +15,12 @@ namespace fused {
 
 constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
 constexpr int kBuffer = static_cast<int>(kScoreTile);  // floats of a tile in shared memory
-constexpr int kBlocks = 4;  // on a multiprocessor at once, as far as registers decide: 128 a thread
+constexpr int kBlocks = 4;  // per multiprocessor, as registers allow: 128 per thread
 
 /// Computes two numbers of each of `rows` queries from t0 on, into shared memory:
 ///   largest  =  max over keys of scale s
 ///   inverse  =  1 / sum over keys of exp(scale s - largest)       // 0 where no key is visible
-/// A row is always the same warp's.
+/// The same warp always computes a row.
 __device__ void row_statistics(const Attention& a, const Head& head, int t0, int rows, int seen, float* stage,
                                float* buffer, float* largest, float* inverse) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -40,7 +40,7 @@ __device__ void row_statistics(const Attention& a, const Head& head, int t0, int
       const int begin = head.begin(a, t0 + m) - s0, visible = min(kKeys, head.visible(a, t0 + m) - s0);
       if (visible <= max(begin, 0)) continue;  // the same for the whole warp
       const float *row = buffer + m * kPitch, before = largest[m], sum_before = inverse[m];
-      const bool first = begin >= 0;  // of the tiles with keys that the row sees
+      const bool first = begin >= 0;  // the first tile with keys that the row sees
       float most = first ? row[begin] : before;
       for (int n = max(begin, 0) + lane; n < visible; n += 32) most = fmaxf(most, row[n]);
       most = warp_max(most);
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kAttentionThreads, kBlocks) query_gradient_aga
     const float dot = dot_with_out(a, head, t0 + m);
     if (threadIdx.x % 32 == 0) {
       dots[m] = dot;
-      log_sums[m] = largest[m] - logf(inverse[m]);  // of a row that sees nothing nobody reads it
+      log_sums[m] = largest[m] - logf(inverse[m]);  // not read for a row that sees no key
       a.rows[static_cast<size_t>(blockIdx.y) * a.Tq + t0 + m] = {log_sums[m], dot};
     }
   }

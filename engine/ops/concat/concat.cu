@@ -5,7 +5,7 @@
 namespace normscope::cuda {
 namespace concat {
 
-/// Tells which element of which input an element of the output is.
+/// Maps an element of the output to an element of an input.
 struct Parts {
   uint32_t a, b;  // floats of a row of each
   __device__ bool first(uint32_t i) const { return i % (a + b) < a; }

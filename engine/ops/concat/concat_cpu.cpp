@@ -24,7 +24,7 @@ Cut chunk_cut(const Call& call) {
   return cut(rows, larger(kFlatChunk * rows / larger(size, 1), div_up(rows, 64)));
 }
 
-/// The floats of a row of input k, and their place in a whole row of the output.
+/// The floats of a row of input k, and their offset in a row of the output.
 struct Slice {
   int64_t size, at, whole;
 };

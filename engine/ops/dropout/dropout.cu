@@ -1,5 +1,5 @@
-// dropout on CUDA, by the formulas of dropout_cpu.cpp; backward, keep is drawn again. A thread takes the four elements
-// that one Philox block serves, so the masks are the CPU's bit for bit.
+// dropout on CUDA, by the formulas of dropout_cpu.cpp; backward draws keep again. A thread takes the four elements of
+// one Philox block, so the masks are the CPU's bit for bit.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/ops.h"
 

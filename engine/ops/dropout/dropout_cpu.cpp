@@ -1,7 +1,7 @@
 // dropout on the CPU. keep is 1 where the random word of (element, site, step) is at least the threshold, else 0:
 //   out  =  x * keep * scale
 //   dx   =  dout * keep * scale
-// The forward pass leaves keep, a bit an element, because drawing it takes most of the time.
+// The forward pass keeps the mask for backward, one bit per element, because drawing it takes most of the time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/dropout/dropout_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kDropoutChunk = 4096;
 static_assert(kDropoutChunk % kDrawn == 0);
-// Lines are fetched this many numbers before their use: while bits are drawn the processor sees none of them coming.
+// Lines are prefetched this many numbers before their use: while bits are drawn, the processor predicts no access.
 constexpr int64_t kAhead = 512;
 
 /// Takes n <= kDropoutChunk numbers from `begin` on, a multiple of kLanes and of 8.
@@ -60,7 +60,7 @@ Stages dropout(const Call& call) {
   if (!kBackward) stages.kept_floats = static_cast<size_t>(mask_floats(size));
   stages.add(chunk_of<kBackward>, cut(size, kDropoutChunk).chunks);
   if (call.in[0].shape.cols() % larger(kLanes, 8) == 0)
-    stages.region = region_of<kBackward>;  // rows begin with a vector, and with a byte of bits
+    stages.region = region_of<kBackward>;  // rows begin at a vector and at a byte of bits
   stages.whole_rows = true;
   return stages;
 }

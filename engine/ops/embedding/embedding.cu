@@ -39,8 +39,8 @@ constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch
 
 constexpr uint32_t kColumnsEach = 8, kMaxColumns = kColumnsEach * kGatherThreads;
 
-/// Adds the rows of dout whose token is v to the sums of up to kMaxColumns columns from j0 on, 128
-/// tokens at a time. Most rounds find none of a large vocabulary's and cost one barrier.
+/// Adds the rows of dout whose token is v to the sums of up to kMaxColumns columns from j0 on, 128 tokens at a time.
+/// With a large vocabulary most rounds find no such row and cost one barrier.
 __device__ void gather_token(const Gradient& g, uint32_t v, uint32_t j0) {
   constexpr uint32_t kWarpsOfBlock = kGatherThreads / 32;
   __shared__ uint32_t list[kGatherThreads];
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(kGatherThreads) gather(Gradient g) {
   if (blockIdx.x < g.vocabulary) {
     for (uint32_t j0 = 0; j0 < g.cols; j0 += kMaxColumns) {
       gather_token(g, blockIdx.x, j0);
-      __syncthreads();  // of the counts' last readers, before the next columns' first writer
+      __syncthreads();  // the counts' last readers are done before the next columns' first writer
     }
     return;
   }

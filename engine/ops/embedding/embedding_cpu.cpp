@@ -1,5 +1,5 @@
-// embedding on the CPU, tokens (B,T), table (V,D), positions (>=T,D), out (B,T,D); joined, out is (B,T*D), of the same
-// numbers:
+// embedding on the CPU, tokens (B,T), table (V,D), positions (>=T,D), out (B,T,D); joined, out is (B,T*D) with the
+// same numbers:
 //   out[b,t]       =  scale * table[tokens[b,t]] + positions[t]
 //   dtable[v]      =  scale * sum of dout over the rows whose token is v
 //   dpositions[t]  =  sum over b of dout[b,t]
@@ -16,11 +16,11 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// Counts the rows, one a token, whatever the shape of the output.
+// Counts the rows, one per token, whatever the shape of the output.
 int64_t token_rows(const Call& call) { return call.in[0].shape.size(); }
 int64_t row_width(const Call& call) { return call.in[1].shape.cols(); }
 
-/// Looks up n rows of one number each, as pixels are, a vector of tokens at a time.
+/// Looks up n rows of one number each, such as pixels, a vector of tokens at a time.
 void narrow_rows(const Call& call, int64_t begin, int64_t n) {
   const DF d;
   const hn::RebindToSigned<DF> di;

@@ -1,4 +1,4 @@
-// layer_norm on CUDA, one warp a row, by the formulas of layer_norm_cpu.cpp with r = 1 / sigma, of which the variance
+// layer_norm on CUDA, one warp for each row, by the formulas of layer_norm_cpu.cpp with r = 1 / sigma; the variance
 // takes a second pass over the row. Undivided: r = 1 in dx.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/ops.h"
@@ -15,7 +15,7 @@ struct Adaptive {
   __device__ float operator()(float y) const { return on ? scale - product * y : 1.0f; }
 };
 
-/// The gain of a norm: what is stored, plus the offset.
+/// The gain of a norm: the stored number plus the offset.
 struct Gain {
   const float* stored;  // nullptr: none
   float offset;
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
   }
 }
 
-/// {dout * y, dout} at one place; summed over the rows these are dgain and dbias.
+/// {dout * y, dout} of one element; summed over the rows these are dgain and dbias.
 struct GainAndBias {
   const float *x, *dout, *mean, *inverse_sigma;
   uint32_t cols;
@@ -108,7 +108,7 @@ uint32_t width_of(const Call& c) {
   return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);
 }
 
-/// The curve in the place of a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
+/// The curve that replaces a norm: tanh(alpha x), or with a shift erf(alpha x + shift).
 struct Curve {
   const float *alpha, *shift;  // shift: nullptr for tanh
   explicit Curve(const Call& c)
@@ -122,7 +122,7 @@ struct Curve {
     const float t = tanhf(*alpha * x);
     return 1.0f - t * t;
   }
-  /// dt/dx at x = 0, which a row of zeros has as its factor.
+  /// The factor of a row of zeros: dt/dx at x = 0.
   __device__ float of_zeros() const { return *alpha * slope(0.0f); }
 };
 
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(32 * kWarps) squash(Squash n) {
   }
 }
 
-/// c = gain * slope * dout at one place, which dx, dalpha and dshift share.
+/// c = gain * slope * dout of one element, which dx, dalpha and dshift share.
 struct SquashSlope {
   const float *x, *dout;
   Curve curve;
@@ -194,7 +194,7 @@ void squash_backward(const Call& c, Context& context, const ColumnOutputs& outpu
   if (c.din[1] || c.din[2])
     launch(context, sum_columns<float2, SquashGain>, column_sums(cols), rows_of(c), cols,
            SquashGain{c.in[0].p, c.dout.p, Curve(c), cols}, outputs);
-  double* partials = reinterpret_cast<double*>(c.workspace);  // the second sum begins when the first is done
+  double* partials = reinterpret_cast<double*>(c.workspace);  // for both sums, one after the other
   if (c.din[3])
     launch(context, sum_all<SquashAlpha>, whole_sum(n), n, SquashAlpha{slope}, partials, c.counter,
            c.din[3].p, c.write[3] == Write::Add);
@@ -239,7 +239,7 @@ void backward(const Call& c, Context& context) {
            GainAndBias{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, cols}, outputs);
 }
 
-/// Holds the partial sums of dalpha, then of dshift.
+/// The floats of a sum over all numbers, whose partials in double serve dalpha, then dshift.
 size_t workspace(const Call& c, Context&) {
   return has_alpha(c.attributes.as<NormSpec>().kind) ? 2 * static_cast<size_t>(kMaxSumBlocks) : 0;
 }

@@ -1,4 +1,4 @@
-// layer_norm on the CPU, row by row. Rows x, y, c, out and dout have D numbers, as gain and bias have:
+// layer_norm on the CPU, row by row. Rows x, y, c, out and dout have D numbers, and so have gain and bias:
 //   y    =  (x - mean) / sigma           // Rms: mean = 0
 //   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
 // where the gain is the stored number, plus the gain offset.
@@ -10,7 +10,7 @@
 //   dbias  =  sum over rows of dout
 // Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
 // 2019, Theorem 1). Undivided: dx times sigma.
-// DyT (Zhu et al. 2025) and Derf (Chen et al. 2025) know no statistics; with u = alpha x, t = tanh(u) and slope
+// DyT (Zhu et al. 2025) and Derf (Chen et al. 2025) use no statistics; with u = alpha x, t = tanh(u) and slope
 // 1 - t^2, or u = alpha x + shift, t = erf(u) and slope 2 / sqrt(pi) exp(-u^2), and c = gain * slope * dout:
 //   out     =  gain * t + bias
 //   dx      =  alpha c
@@ -48,7 +48,7 @@ HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
   return hn::NegMulAdd(hn::Set(d, a.scale * a.slope), y, hn::Set(d, a.scale));
 }
 
-/// The gain of a norm: what is stored, and where it is shifted the offset added.
+/// The gain of a norm: the stored number, plus the offset if shifted.
 template <bool kShifted>
 struct Gain {
   const float* stored;
@@ -103,7 +103,7 @@ void forward(const Call& call, const StepInputs&, const Region& region, Scratch)
   }
 }
 
-// The distance of the partials of a chunk: dgain, dbias, then dalpha and dshift on one line.
+// The stride of the partials of chunks: dgain, dbias, then dalpha and dshift on one line.
 int64_t partial_stride(const Call& call) { return round_up(width_of(call), 16); }
 int64_t chunk_stride(const Call& call) { return 2 * partial_stride(call) + 16; }
 bool wants_partials(const Call& call) {
@@ -153,7 +153,7 @@ void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexc
   }
 }
 
-/// The curve in the place of a norm: t of u, and the slope dt/du.
+/// The curve that replaces a norm: t of u, and the slope dt/du.
 template <NormKind kKind>
 struct Curve {
   const float alpha, shift;
@@ -169,7 +169,7 @@ struct Curve {
     if (kKind == NormKind::Derf) return hn::Mul(hn::Set(d, kAtZero), exp_of(d, hn::Neg(hn::Mul(u, u))));
     return hn::NegMulAdd(t, t, hn::Set(d, 1.0f));
   }
-  /// Dt/dx at x = 0, which a row of zeros has as its factor.
+  /// The factor of a row of zeros: dt/dx at x = 0.
   float of_zeros() const {
     return kKind == NormKind::Derf ? alpha * kAtZero * std::exp(-shift * shift) : alpha;
   }
@@ -252,7 +252,7 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   }
 }
 
-/// The forward pass of a kind: the centred ones without gain, factor and curve differ in the backward pass only.
+/// The forward pass of a kind: the centred kinds without gain, factor and curve differ in the backward pass only.
 template <NormKind kKind, bool kShifted>
 constexpr RegionFn forward_for() {
   constexpr bool kOwn = has_gain(kKind) || traits_of(kKind).has_factor || !is_centred(kKind);
@@ -272,7 +272,7 @@ constexpr StageFn backward_for() {
     return backward<kOwn, kShifted>;
 }
 
-/// Chooses the second entry of a kind's row, which without a gain is the first again.
+/// Chooses the second entry of a kind's row; the two are equal for a kind without a gain.
 bool shifted(const NormSpec& spec) { return spec.gain_offset != 0.0f; }
 
 RegionFn forward_of(const NormSpec& spec) {
@@ -301,7 +301,7 @@ void forward_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scra
   forward_of(call.attributes.as<NormSpec>())(call, step, {begin, end - begin, 0, width_of(call)}, scratch);
 }
 
-/// Takes rows of the tensor, each of which may be several rows of this op.
+/// Takes rows of the tensor, each of which may be several rows of the norm.
 void forward_region(const Call& call, const StepInputs& step, const Region& region,
                     Scratch scratch) noexcept {
   const int64_t heads = call.attributes.as<NormSpec>().heads;

@@ -64,7 +64,7 @@ Stages linear_forward(const Call& call) {
 
 constexpr int kWeight = 0, kInput = 1;  // of Call::plans
 
-/// Counts the chunks of the first backward stage, in order: products of dW, packing for dx, columns of db.
+/// The chunks of the first backward stage, in order: products of dW, packing for dx, columns of db.
 struct FirstStage {
   int64_t weight = 0, pack = 0, bias = 0;
   size_t packed_dx = 0, packed_dw = 0;

@@ -1,5 +1,5 @@
-// mean_pool on CUDA, by the formulas of mean_pool_cpu.cpp. A block works on a row of the batch, a thread on a column at
-// a time: sums run in the order of positions.
+// mean_pool on CUDA, by the formulas of mean_pool_cpu.cpp. A block works on a row of the batch, a thread on one column
+// at a time: sums run in the order of positions.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {

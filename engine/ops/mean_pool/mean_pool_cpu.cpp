@@ -1,4 +1,4 @@
-// mean_pool on the CPU, x and out (B,T,D), of which the first n_b positions of row b count:
+// mean_pool on the CPU, x and out (B,T,D); the first n_b positions of row b count:
 //   out[b,t]  =  1/n_b * sum over s < n_b of x[b,s]              // the same for every t
 //   dx[b,s]   =  1/n_b * sum over t of dout[b,t] for s < n_b, else 0
 // A chunk is a row of the batch; sums run in the order of positions.
@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// How many positions of row b count.
+/// The number of positions of row b that count.
 int64_t counted(const Call& call, int64_t b) {
   const int64_t positions = call.in[0].shape[1];
   return call.in[1] ? larger(0, smaller(positions, call.in[1].i32()[b])) : positions;

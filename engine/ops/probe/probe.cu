@@ -1,16 +1,16 @@
-// probe on CUDA computes one of these over the n numbers of x that count, which are of the asked part and no padding:
+// probe on CUDA computes one of these over the n numbers of x that count: those of the given part, without padding:
 //   Mean        =  sum of x / n
 //   MeanSquare  =  sum of x^2 / n
 //   Variance    =  MeanSquare - Mean^2        // at least 0
-// One launch serves all probes of a step, a row of blocks each. The sums are in double, in which squares of floats are
-// exact, so that one pass suffices.
+// One launch serves all probes of a step, a row of blocks for each. Sums are in double, which holds squares of floats
+// exactly, so one pass suffices.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/ops.h"
 
 namespace normscope::cuda {
 namespace probe {
 
-/// Whether element i is of the part, and in a position that counts.
+/// Whether element i belongs to the part, and to a position that counts.
 __device__ bool counts(const ProbeEntry& e, int64_t i) {
   if (!e.lengths && e.parts == 1) return true;
   const int64_t row = i / e.width, place = row / e.parts;

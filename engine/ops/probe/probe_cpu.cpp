@@ -1,5 +1,4 @@
-// probe on the CPU computes one of these over the n numbers of x that count, which are of the asked part and no
-// padding:
+// probe on the CPU computes one of these over the n numbers of x that count: those of the given part, without padding:
 //   Mean        =  sum of x / n
 //   MeanSquare  =  sum of x^2 / n
 //   Variance    =  sum of (x - Mean)^2 / n        // in a second pass
@@ -17,8 +16,8 @@ namespace {
 
 Cut chunk_cut(const Call& call) { return cut(call.in[0].shape.size(), kFlatChunk); }
 
-/// Adds up of(x, n) over what counts in a chunk: all of it, or row by row where lengths mark padding or only
-/// a part of every position is asked for.
+/// Adds up of(x, n) over the numbers of a chunk that count: all of it, or row by row where there is padding (lengths)
+/// or only a part of every position counts.
 template <typename Of>
 double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
   const Shape& shape = call.in[0].shape;

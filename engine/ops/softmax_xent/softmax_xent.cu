@@ -1,5 +1,5 @@
-// softmax_xent on CUDA, by the formulas of softmax_xent_cpu.cpp: one warp a row x (V) of the logits, or one block where
-// rows are long.
+// softmax_xent on CUDA, by the formulas of softmax_xent_cpu.cpp: one warp for a row x (V) of the logits, or one block
+// where rows are long.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
@@ -27,7 +27,7 @@ struct Group {
   __device__ static float max(float v) { return Wide ? block_max(v) : warp_max(v); }
 };
 
-/// Launches `narrow`, a warp a row, or `wide`, a block a row, where rows are long.
+/// Launches `narrow`, a warp for each row, or `wide`, a block for each row, where rows are long.
 template <class Arguments>
 void launch_rows(Context& context, void (*narrow)(Arguments), void (*wide)(Arguments), int64_t rows,
                  int64_t cols, const Arguments& arguments) {
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
   const float log_sum = logf(sum), e = l.step->label_smoothing;
   l.log_sum_exp[r] = log_sum + largest;
   const int32_t target = l.targets[r];
-  if (!is_target(target, l.cols)) return;  // nobody reads this row's loss
+  if (!is_target(target, l.cols)) return;  // this row's loss is not read
   const float hit = log_sum - (x[target] - largest);
   l.row_loss[r] = e == 0.0f ? hit : (1.0f - e) * hit + e * (log_sum - mean);
 }

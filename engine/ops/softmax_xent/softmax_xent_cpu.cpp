@@ -4,7 +4,7 @@
 //   loss      =  sum over r of (w_r / W) CE_r                         // W: the sum of w_r over these rows
 // Backward:
 //   dlogit_v  =  dloss (w_r / W) exp(x_v - lse_r)                     // the softmax
-//              - dloss (w_r / W) ((1 - e) [v = target] + e / V)       // the distribution that is wanted
+//              - dloss (w_r / W) ((1 - e) [v = target] + e / V)       // the target distribution
 // A row without a target (or with one outside [0,V)) has no gradient. With no row left the loss is 0.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/softmax_xent/softmax_xent_cpu.cpp"
@@ -25,8 +25,8 @@ bool has_target(const Call& call, int64_t r) {
   return target >= 0 && target < call.in[0].shape.cols();
 }
 
-// The exponentials of a wide row are added up in parts, and the parts in double: a float keeps no small term beside a
-// large sum.
+// The exponentials of a wide row are added up in parts, and the parts in double: a float sum loses terms much smaller
+// than itself.
 constexpr int64_t kWide = 1 << 14, kPart = 1 << 11;
 
 /// Returns the log-sum-exp of a row, and the sum of its logits.
@@ -53,7 +53,7 @@ HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
   return static_cast<float>(static_cast<double>(largest) + __builtin_log(total));
 }
 
-/// Leaves the chunk's sums of w CE and of w in the workspace.
+/// Writes the chunk's sums of w CE and of w to the workspace.
 void forward_rows(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const Cut c = row_cut(call);
   const int64_t width = call.in[0].shape.cols();

@@ -1,6 +1,6 @@
-// The update on CUDA: grad_norm, clip, and adam or sgd. Each is one launch over all parameters, a block a chunk, with
-// norms on the way. The block that finishes a parameter adds its partial sums in the order of its chunks; the one that
-// finishes the last parameter runs `finish`. So there is no second launch, and the bits are always the same.
+// The update on CUDA: grad_norm, clip, and adam or sgd. Each is one launch over all parameters, a block per chunk,
+// that also sums up norms. The block that finishes a parameter adds its partial sums in the order of its chunks; the
+// block that finishes the last parameter runs `finish`. No second launch is needed, and the bits are always the same.
 #include "engine/ops/update/update.cuh"
 
 namespace normscope::cuda {
@@ -14,7 +14,7 @@ __device__ double clip_factor_of(float bound, double total_norm) {
   return bound > 0.0f && !(ratio >= 1.0) ? ratio : 1.0;
 }
 
-/// Takes the 2-norm of each parameter's gradient and of all; with the clip factor where a clip follows.
+/// Computes the 2-norm of each parameter's gradient and of all gradients, and the clip factor where a clip follows.
 struct GradNorm {
   static constexpr bool kHasFinish = true;
   double *norms, *total_norm, *clip_factor;
@@ -44,7 +44,7 @@ void grad_norm_forward(const Call& c, Context& context) {
          GradNorm{c.grad_norm, c.total_norm, c.clip_factor, c.step, c.clip_follows});
 }
 
-/// Computes the factor alone. In a whole step grad_norm has computed it already.
+/// Computes the factor alone, for single instructions: in a whole step grad_norm has computed it already.
 __global__ void clip(const StepInputs* step, const double* total_norm, double* clip_factor) {
   *clip_factor = clip_factor_of(step->clip, *total_norm);
 }

@@ -1,6 +1,6 @@
-// The update on the CPU, three instructions over all parameters at once: grad_norm takes the 2-norm of every
-// parameter's gradient and of all together, clip makes one factor of that, and adam or sgd, which multiply gradients by
-// it, move the weights. The same pass over memory yields the norms of the update and of the new weights.
+// The update on the CPU, three instructions over all parameters at once: grad_norm computes the 2-norm of every
+// parameter's gradient and of all together, clip makes one factor of the total norm, and adam or sgd multiply
+// gradients by the factor and move the weights. The same pass yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/update/update_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Leaves a chunk's sums of squares of gradients.
+/// Computes a chunk's sums of squares of gradients.
 void gradient_squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* g = p.gradient + begin;
