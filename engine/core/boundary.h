@@ -1,6 +1,6 @@
-// Where exceptions stop: each thread, each frame and each callback out of C code has such a boundary. Whatever the
-// work inside throws becomes a line that says what was being done, and the thread lives on. An Error's text already
-// says so; an exception from the allocator, the file system or a library does not.
+// The boundaries of exceptions: each thread, each frame and each callback out of C code has one. There an exception
+// becomes a line that names the task, and the thread lives on. The text of an Error already names its task; an
+// exception from the allocator, the file system or a library does not.
 #pragma once
 
 #include <exception>

@@ -97,7 +97,7 @@ std::optional<double> least_limit(const std::string& root, std::string_view cont
     if (first == line.npos || second == line.npos) continue;
     const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
     for (const std::string& mount : mounts_of(controllers, controller))
-      // Up to the root, whose file is the container's own where the path is the machine's and invisible here.
+      // Up to the root: in a container `path` may be the machine's, and then only the root is visible, its own group.
       for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
         if (const auto limit = limit_of(root + mount + path); limit && (!least || *limit < *least))
           least = limit;
@@ -120,7 +120,7 @@ size_t address_space() {
 
 int usable_cores() {
   const std::vector<int> processors = allowed_processors();
-#ifdef __EMSCRIPTEN__  // a page is not told which of them share a core, and each thread is a worker to be started
+#ifdef __EMSCRIPTEN__  // browsers do not say which share a core, and each thread is a worker to start
   return std::clamp(static_cast<int>(processors.size()), 1, 8);
 #endif
 #ifdef _WIN32
@@ -192,7 +192,7 @@ struct SchedulingAttributes {
 
 void take_short_slices() noexcept {
 #if defined(__linux__) && defined(SYS_sched_setattr)
-  if (sched_getscheduler(0) != SCHED_OTHER) return;  // chosen for the program, as with chrt: it stays
+  if (sched_getscheduler(0) != SCHED_OTHER) return;  // a policy chosen from outside, as by chrt, stays
   SchedulingAttributes attributes;
   attributes.nice = getpriority(PRIO_PROCESS, 0);       // keeps this thread's priority
   (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // a refusal does no harm

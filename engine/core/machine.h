@@ -30,8 +30,8 @@ int cpu_quota(const std::string& root = "");
 /// address space (ulimit -v) sets a lower limit; 0 when nothing is known.
 size_t machine_memory(const std::string& root = "");
 
-/// Throws Error when the `bytes` of a requested model and the bytes `held` by others exceed those of the `machine` (0:
-/// machine_memory()). `where` is as in fail().
+/// Throws Error when the `bytes` of a requested model and the bytes `held` by others exceed the memory of the machine.
+/// `where` is as in fail(). `machine` 0: machine_memory().
 void require_bytes(const Message& where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
 
 /// Asks the system to give the calling thread its time in short slices. A thread that has had less

@@ -251,7 +251,7 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const bool shared = kNarrowTile && copies && panels * kPanel * g.k <= kMaxShared;
   if (!transposed && (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)))
     plan.pack_b = PackB::InPlace;
-  else  // Packed once, B passes through memory once more: that pays where its panels meet more rows than they are deep,
+  else  // Packed once, B passes through memory once more: that pays where each panel serves more rows than it is deep,
         // and for a transposed B, which is slow to pack, where more than one chunk of rows needs a panel.
     plan.pack_b = (transposed ? g.m > kMaxRows : g.m > g.k) || shared ? PackB::ByStage : PackB::ByChunk;
 
@@ -361,7 +361,7 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
     const bool add = g.add || k0 > 0;
     const float* bias = k0 == 0 ? g.bias : nullptr;
     const Operand b{g.b.p + k0 * g.b.row, g.b.row, g.b.col};
-    // In place, a panel whose last vector would read beyond the row has to be packed all the same.
+    // In place, a panel whose last vector would read beyond the row has to be packed nonetheless.
     const int64_t ragged = g.n % kLanes == 0 ? g.n : g.n / kPanel * kPanel;
     const int64_t pack_from = plan.pack_b == PackB::InPlace ? larger(j0, ragged) : j0;
     if (plan.pack_b != PackB::ByStage)

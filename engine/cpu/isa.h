@@ -1,6 +1,6 @@
-// The ISA is the instruction set that the kernels use: the best this processor has, or the one NORMSCOPE_ISA asks
-// for. It is chosen once when a CPU backend is made; later calls are cheap. This file also says what else the
-// processor reports.
+// The ISA is the instruction set of the kernels: the best that this processor has, or the set that NORMSCOPE_ISA
+// names. It is chosen once when a CPU backend is made; later calls are cheap. Also here: what else the processor
+// reports.
 #pragma once
 
 #include <cstdint>

@@ -153,7 +153,7 @@ struct Recorder {
     return value;
   }
 
-  /// The growth of the factor by which token rows are multiplied, sqrt(D), over the base's, unless it is set.
+  /// The factor of token rows, sqrt(D), divided by the base's; 1 where embedding_scale sets the factor.
   double table_growth() const { return config.embedding_scale > 0 ? 1 : std::sqrt(growth.width); }
 
   /// The standard deviation of the matrix from states to logits: 1 / sqrt(D), with a transfer for the base's D.

@@ -74,7 +74,7 @@ struct ResidualRow {
   std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
   void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
   std::optional<StreamLayout> (*layout)(const StackWiring&) = nullptr;  ///< empty: one stream
-  const char* objection = nullptr;  ///< to theory of one stream, given a layout or the word
+  const char* objection = nullptr;  ///< why theory of one stream fails with the layout or the word
   /// Floats for each number of a state in this many sub-layers, in addition to the memory of a single stream.
   int64_t (*floats)(const StackWiring&, int64_t sublayers) = nullptr;
 };

@@ -98,8 +98,8 @@ ValueId record_logits(Tape& tape, const ModelConfig& config, ValueId hidden);
 /// The parameter of the output layer for symbols: "out.w", "emb.tokens", "dec.emb.tokens".
 std::string output_table(const ModelConfig& config);
 
-/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the
-/// skip vectors whose wiring asks for it. omega_1 = 1; then
+/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): forward passes over one batch set the skip vectors
+/// whose wiring has a Scale::Profile. omega_1 = 1; then
 ///   Sequential, the authors' code:  omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force;
 ///   AtOnce, the paper:              omega_i^2 = sum of Var(a_j), j < i, taken while all omega = 1.
 /// Encoder and decoder have a chain each; padding does not count. The constants are written into the Store's

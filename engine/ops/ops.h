@@ -55,8 +55,8 @@ double alibi_slope(int64_t head, int64_t heads);
 ///   S_h    =  scale q_h k_g^T                // scale: the spec's, or 1/sqrt(D/H); with alibi, + slope_h (s - t)
 ///   P_h    =  softmax(S_h)                   // with a cap, of cap * tanh(S_h / cap) (Gemma Team 2024, Gemma 2)
 ///   out_h  =  (P_h * keep) v_g               // keep: the factors of dropout, 1 without it
-/// Keys at or beyond key_lengths (B), i32 or kNone, are masked; where the spec is causal, query t sees keys s <= t, and
-/// with a window w those with t - w < s < t + w. A row with no visible key gives zero output. saved[0] = P
+/// Keys at or beyond key_lengths (B), i32 or kNone, are masked; where the spec is causal, query t sees keys s <= t,
+/// and with a window w only keys with t - w < s < t + w. A row with no visible key gives zero output. saved[0] = P
 /// (B,H,Tq,Tk), before dropout.
 ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId key_lengths,
                   AttentionSpec);

@@ -79,7 +79,7 @@ struct RowGroup {
   int64_t begin[kTogether], visible[kTogether];
   int64_t none;  // columns before it are visible to none of them; a multiple of kLanes
   int64_t full;  // from it on no window hides a column from any of them; a multiple of kLanes, or `any`
-  int64_t all;   // columns before it are not beyond what any of them sees; a multiple of kLanes
+  int64_t all;   // no row ends before this column; a multiple of kLanes
   int64_t any;   // columns from it on are visible to none
   int64_t first = 0, end;  // columns that are written
   float* at[kTogether];
@@ -150,7 +150,7 @@ HWY_INLINE void zero(float* to, int64_t n) {
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Zero(DF()), to + i); });
 }
 
-/// Zeroes what is written of the columns that no row of the group sees.
+/// Zeroes the written columns that no row of the group sees.
 template <int kRows, bool kWindow>
 HWY_INLINE void zero_hidden(const RowGroup& rows) {
   for (int r = 0; r < kRows; ++r) {
