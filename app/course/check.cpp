@@ -346,7 +346,7 @@ LinearFit fit(const std::vector<double>& x, const std::vector<double>& y, const 
                                                                      : linear_fit(other->second.y, y);
 }
 
-/// Says by how much a law, or another curve of the same x, misses this curve.
+/// The misfit() of a law, or of another curve over the same x, to this curve.
 double misfit_of(const std::string& law, const CurveData& c, const CurveSet& curves, double offset) {
   if (const auto other = curves.find(law); other != curves.end()) return misfit(other->second.y, c.y);
   return misfit(law_values(law, c.x, offset), c.y);

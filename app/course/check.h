@@ -33,13 +33,13 @@ double misfit(const std::vector<double>& law, const std::vector<double>& y);
 /// map. A value at a bound says no more than "at least" or "at most", so the mean of such values is unknown. Their
 /// median and their number are exact as long as fewer than half of them lie at a bound.
 bool may_be_censored(const Curve& curve);
-/// Whether a measure may be such a value, or be made of one.
+/// Whether a measure may be such a value, or be computed from one.
 bool may_be_censored(const Lesson& lesson, const Measure& measure);
 
 /// The measure of one seed. NaN where the curve gives no value; +inf for a first_below that never happens.
 double evaluate(const Lesson& lesson, const Measure& measure, const CurveSet& curves);
 
-/// The mean over seeds, by the kind of mean, and their range.
+/// The mean over seeds, as `Mean` computes it, and the range.
 struct Spread {
   double mean = 0, low = 0, high = 0;
   size_t seeds = 0;
@@ -70,14 +70,14 @@ struct CurveBand {
 
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds);
 
-/// What a lesson came to: from a check, or from measured.json.
+/// Everything measured of a lesson, from a check or from measured.json.
 struct Results {
   int32_t seeds = 0;
   std::map<std::string, SeedValues> measures;
   std::map<std::string, CurveBand> curves;
   std::map<std::string, std::string> texts;                      ///< what each run's model writes, seed 1
   std::map<std::string, std::vector<std::vector<double>>> maps;  ///< beta^2 of seed 1: "A start", "A end"
-  double level = 0;                                              ///< letter frequencies, nats
+  double level = 0;                                              ///< loss of letter frequencies, nats
 };
 
 /// The results of these curves, one set for each seed from 1 on; a seed lacks a measure whose curves it lacks.
@@ -110,12 +110,12 @@ struct LessonReport {
 /// Returns every run that these lessons need, each once, seed by seed.
 std::vector<experiments::StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
-/// Requires every seed of every check to lie in its band. Throws Error.
+/// Measures a lesson and judges its checks; a failed check is an outcome. Throws Error if a run cannot be trained.
 LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
                           const experiments::OnStep& on_step = {});
 
-/// Writes rows of a table claim, measured, spread, verdict, under `table_head`. For each check that fails it
-/// adds the values of all seeds and the sentence that they contradict.
+/// Writes the rows under `table_head`: claim, measured, spread, verdict. For each failed check it adds the values of
+/// all seeds and the sentence that they contradict.
 std::string table_head();
 std::string to_text(const LessonReport& report);
 std::string spread_text(const CheckOutcome& outcome);

@@ -116,7 +116,7 @@ CurveData history_curve(const Curve& curve, const History& history, const ModelC
   return data;
 }
 
-/// All layers of one step before the layers of the next; it is empty as long as the run has not reached the first.
+/// All layers of one step before the layers of the next; empty until the run has reached the first step.
 CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
   const auto [top, below] = two_names(curve.y);
   std::vector<CurveData> layers;
@@ -420,12 +420,12 @@ bool sayable(const std::string& key) {
   return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
 }
 
-/// Layer norm is what a norm is, unless a run says otherwise.
+/// Whether a label leaves the setting out: layer norm is the default, so only another norm is named.
 bool goes_without_saying(const std::string& key, const std::string& value) {
   return key == "model.norm" && value == "ln";
 }
 
-/// The settings that tell the runs apart, in the order of the table of fields.
+/// The settings in which the runs differ, in the order of the table of fields.
 std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   std::vector<std::string> keys;
   if (lesson.runs.empty()) return keys;
@@ -434,7 +434,7 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
     for (const Edit& edit : edits_between(from, to, 0))
       if (sayable(edit.key) && std::ranges::find(keys, edit.key) == keys.end()) keys.push_back(edit.key);
   };
-  // A page says its labels in every frame, and to compare two specifications takes long: not with themselves.
+  // A page asks for its labels in every frame, and comparing specifications is slow: compare no run with itself.
   for (const LessonRun& run : lesson.runs) {
     const RunSpec changed = spec_of(lesson, run.id, 1, changes);
     if (&run != &lesson.runs[0]) add(first, changed);

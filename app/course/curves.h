@@ -1,8 +1,8 @@
 // Measures the curves of a lesson. What `y` may be, by the kind of the curve:
 //
 //   run     loss, excess (loss minus the unigram entropy), token_cosine (after the last layer), rate (the learning
-//           rate), critical_rate (at the steps at which train.critical_every measures it), a number of the run's
-//           history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two ("a / b")
+//           rate), critical_rate (at the steps at which train.critical_every measures it), [enc. or dec.]skip_product
+//           (history.h), a number of History::layout ("L01.ffn.w2.grad_norm"), or the ratio of two ("a / b")
 //   sweep   final_loss, final_excess: mean over the last kLossWindow steps; learns: 1 where it does, else 0
 //   border  learns: the largest of the values of another field with which the run learns (map.h)
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
@@ -12,9 +12,9 @@
 //   layers  stream: mean square of the residual sum behind the feed-forward network of each layer;
 //           attention_stream: behind its attention; between_bounds: where the former lies between the bounds
 //           of Lemma 2 for Pre-LN, 0 the lower and 1 the upper; gradient: norm of dL/dW2 of each layer; x:
-//           the layer. above_tenth: share of positions whose square there is more than a tenth above their mean.
-//           skip: mean skip scale (omega); branch: mean square of what the branch brings; x: the sub-layer. path: mean
-//           square of the input, then of the sum behind each sub-layer, before a norm on the stream; x: the place
+//           the layer. above_tenth: share of positions whose square in `stream` is over a tenth above the mean.
+//           skip: mean skip scale (omega); branch: mean square of the branch's output; x: the sub-layer. path: mean
+//           square of the input, then of the sum behind each sub-layer, before a norm on the stream; x: 1, 2, 3, ...
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
 //   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, the norm times |x| over sqrt(width);
 //           gradient_mean, gradient_variance: what its backward pass leaves of a gradient's (see
@@ -63,7 +63,7 @@ int32_t layers_of(const std::string& name, const ModelConfig& model);
 /// Where a prediction of the curve is drawn: from its first point to its last, at every point or at 21 of them.
 std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve);
 
-/// Lists what can be measured for this kind of curve, when curve.y is not among it; it is empty when it is.
+/// Empty if curve.y can be measured for this kind of curve; otherwise the list of what can be.
 std::string unknown_quantity(const Curve& curve);
 
 /// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when given.
@@ -72,8 +72,8 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
 experiments::StudyRun run_of(const Lesson& lesson, const std::string& run, uint64_t seed,
                              const Changes& changes = {});
 
-/// The values of a sweep: its own, and those with which a run of the lesson, as the learner
-/// changed it now or before, lies on the same line.
+/// The x values of a sweep: the curve's own, and the field's value in each run whose changes, now (`changes`) or
+/// earlier (`tried`), make it a point of this sweep.
 std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
                                  const Changes& changes, const std::vector<Changes>& tried);
 
@@ -85,15 +85,15 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
 /// The part that training has reached of a curve that grows(); it is empty for other curves.
 CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level);
 
-// The labels are what the runs of a lesson are called. A typed name states only what no setting can change; the
-// settings in which the runs differ, and those that the learner changed, are read from the specifications that are
-// trained. So a label always belongs to the run that is shown.
+// A label names a run of a lesson. Its typed part states only what no setting can change; the settings in which the
+// runs differ, and the settings that the learner changed, are read from the trained specifications. So a label always
+// fits the run that is shown.
 
 /// "Post-LN, warm-up 200". For a curve that is measured without training it names only settings that
 /// affect the curve: "Post-LN".
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
                       const Curve* curve = nullptr);
-/// The words of a setting that a label adds by itself and that `text` says too: "warm-up"; empty: none.
+/// The name of a setting ("warm-up") that `text` contains although run_label() adds it by itself; empty: none.
 std::string setting_said(const Lesson& lesson, std::string_view text);
 
 }  // namespace normscope::course

@@ -87,8 +87,8 @@ const CurveBand* band_of(const std::string& curve, const FigureData& data) {
   return it == data.reference->curves.end() ? nullptr : &it->second;
 }
 
-/// What a line shows: the learner's measurement, or without any the mean of the five seeds. It is empty
-/// where the line is not there yet.
+/// What a line shows: the learner's measurement, or without any the mean of the five seeds. Empty while the learner's
+/// run has not reached the curve.
 CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureData& data) {
   if (data.own)
     if (const auto it = data.own->find(curve); it != data.own->end() && !it->second.y.empty())
@@ -334,7 +334,7 @@ size_t resting_place(const CurveData& valley, double rate) {
   return static_cast<size_t>(nearest - valley.x.begin());
 }
 
-/// A step of the arrow keys that reaches the next point from each.
+/// The step of the arrow keys: as wide as the widest gap, so that one press always reaches another point.
 double widest_part(const std::vector<double>& x) {
   double widest = 0;
   for (size_t i = 1; i < x.size(); ++i) widest = std::max(widest, x[i] - x[i - 1]);
@@ -359,7 +359,7 @@ std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveDat
                                  {"change", ui::number(std::abs(change), 2)}});
 }
 
-/// Marks a rate, in words and, for little room, in fewer.
+/// A vertical line at a rate, with a label and a shorter one for narrow plots.
 plot::RefLine upright(double rate, const char* said, const char* brief, const Words& words) {
   const std::string number = ui::number(rate, 2);
   plot::RefLine line{.value = rate,

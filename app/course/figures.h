@@ -17,15 +17,15 @@ struct FigureData {
   const Results* reference = nullptr;  ///< measured.json
   const std::map<std::string, experiments::ShareMap>* maps =
       nullptr;                               ///< the learner's beta^2 maps by run: "A start"
-  Changes changes{};                         ///< the changes that the own one was measured with
+  Changes changes{};                         ///< the learner's changes with which `own` was measured
   double level = 0;                          ///< loss of letter frequencies; 0: not known
   std::string draw_only{};                   ///< before the commitment: only this curve's first point
   std::vector<double> drawn_x{}, drawn_y{};  ///< the prediction
-  std::optional<double> ball{};              ///< the rate at which the learner left it; none: the rate in use
+  std::optional<double> ball{};              ///< the rate to which the learner dragged it; none: the rate in use
 };
 
-/// The letter before a line's value: its run's. It is empty for a line over many settings, for one
-/// with another run's look, and for a run without a letter.
+/// The letter of the line's run, shown before its value. Empty for a curve over many settings, for a line in another
+/// run's colour, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 
 /// Whether the numbers at the ends of a figure's lines are means of kLossWindow losses, which they
@@ -36,8 +36,8 @@ bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 
-/// Whether the ranges of the five seeds are drawn behind the lines: not behind a ball, which is dragged along
-/// the step of one run, as the valleys of five seeds would cover it.
+/// Whether the ranges of the five seeds are drawn behind the lines. A figure with a ball has none, because the
+/// valleys of five seeds would cover the one that the ball is dragged along.
 bool shows_ranges(const Figure& figure);
 /// Whether the ranges of the seeds are bars in this figure, because its curves have too few points for an
 /// area between them.
@@ -57,8 +57,8 @@ std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const st
 CurveData measure_one_step(const Curve& curve, const experiments::StudyRun& run, experiments::RunStore& runs,
                            const experiments::OnStep& on_step);
 
-/// The rate at which such a curve comes back to the loss before the step, from below: on the straight
-/// line between the two measured points around it. None where it never falls, or never comes back.
+/// The rate at which such a curve crosses the loss before the step from below, interpolated linearly between the two
+/// measured points around it. None if it never falls, or never comes back.
 std::optional<double> comes_back(const CurveData& valley);
 
 /// The rate at which the run, with the learner's changes, makes the step of that curve.

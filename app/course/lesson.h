@@ -25,18 +25,17 @@
 
 namespace normscope::course {
 
-// What a learner does in a lesson beside predicting: a challenge, sentences to complete, and the thoughts behind wrong
-// predictions. tables.h reads them.
+// What a learner does in a lesson in addition to predicting: a challenge, sentences to complete, and the thoughts
+// behind wrong predictions. tables.h reads them.
 
 /// The language of a course.
 using Words = words::Language;
 
-/// A task for the learner's own run: from settings that are stuck to a loss below a line, by changing what is offered.
-/// Some ways there are measured with the lesson, as runs whose checks say that they end below the line; no learner's
-/// run waits for them.
+/// A task for the learner's own run: its settings are stuck, and the learner changes the offered fields until the
+/// loss ends below a line. Some solutions (ways) are measured with the lesson: checks keep their runs below the line,
+/// and the player never trains them.
 struct Challenge {
-  /// A field of the run and the values that it may be set to. Ways count as different where they differ in
-  /// the first choice.
+  /// A field of the run and the values offered for it. Two ways count as different only if the first choice differs.
   struct Choice {
     struct Value {
       std::string value, text;  ///< "pre", "Pre-LN"
@@ -45,7 +44,7 @@ struct Challenge {
     std::string field, label;
     std::vector<Value> values;  ///< one of them is the run's own
   };
-  /// A run that is only compared, with the measure of it that a check keeps below the line.
+  /// A measured solution: a run for comparison, and its measure, which a check keeps below the line.
   struct Way {
     std::string run, measure;
   };
@@ -57,16 +56,16 @@ struct Challenge {
   std::string run;      ///< the learner's run: as written it is the start
   std::string measure;  ///< the run's measure that must come below the line; a check keeps the start above it
   double line = 0;
-  int budget = 0;               ///< steps of every run here
-  int minutes = 0;              ///< beside the lesson's own
+  int budget = 0;               ///< steps of every run of the challenge
+  int minutes = 0;              ///< in addition to the lesson's own
   int points = 0, per_run = 0;  ///< won by each way, lost by each training
   std::vector<Choice> choices;
   std::vector<Way> ways;
   std::vector<Hint> hints;
 };
 
-/// One training of the learner's: what differs from the start, "model.placement=pre train.warmup=200", and
-/// what it came to.
+/// One training by the learner: the changes from the start, "model.placement=pre train.warmup=200", and the measured
+/// loss.
 struct Try {
   std::string set;
   double loss = 0;
@@ -80,8 +79,7 @@ Settings settings_of(const std::string& set);
 
 /// Whether a loss is below the line; a loss that could not be measured is not.
 bool below_line(const Challenge& challenge, double loss);
-/// The trainings below the line that differ in the first choice, the best of each, in the order in
-/// which they were found.
+/// The best training below the line for each value of the first choice, in the order in which the values were found.
 std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& tries);
 int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hints);
 /// States the rule in a sentence; `score_text` shows the sum so far: "2 ways × 40 − 3 trainings × 5 − 0
@@ -114,20 +112,20 @@ std::vector<std::string> offered(const Say& say);
 std::string filled(const Say& say, std::string_view word);
 /// Why a word is wrong; it is empty for the right word and for one that is not offered.
 std::string why_not(const Say& say, std::string_view word);
-/// The English word for one that is offered, and `shown_word` the one that is offered for what was kept; it
-/// is empty where that is of another version of the lesson.
+/// `kept_word` returns the English word for an offered word, `shown_word` the offered word for a kept English one:
+/// empty if another version of the lesson kept it.
 std::string kept_word(const Say& say, std::string_view word);
 std::string shown_word(const Say& say, std::string_view kept);
-/// Counts the right answers, as they are kept, given one per sentence.
+/// Counts the right ones among the kept answers, one per sentence.
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);
 
 struct Lesson;
 struct Prediction;
 
-/// What a reader may have had in mind who predicted something else than happened. The reveal says it, so that she can
-/// tell the step of her reasoning that led there.
+/// A likely misconception behind a wrong prediction. The reveal states it, so that the learner can find the faulty
+/// step of the reasoning.
 struct Thought {
-  std::string when;  ///< the fault of an answer that it leads to: "other sign", or "post12 before pre36"
+  std::string when;  ///< the fault that it leads to in an answer: "other sign", or "post12 before pre36"
   std::string text;
 };
 
@@ -136,7 +134,7 @@ inline constexpr const char *kTooLow = "too low", *kTooHigh = "too high", *kFarT
                             *kFarTooHigh = "far too high", *kOtherSign = "other sign",
                             *kOtherDirection = "other direction";
 
-/// Whether an answer may lie on both sides of zero.
+/// Whether the slider spans zero, so that an answer can have the wrong sign.
 bool has_either_sign(const Prediction& prediction);
 
 /// Names a pair of cards, by their ids, that an answer has in the wrong order.
@@ -159,7 +157,7 @@ struct LessonRun {
   std::vector<Edit> edits{};
 };
 
-/// A computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of them.
+/// A computation small enough to follow by hand. A lesson may have tapes in addition to runs, or instead of them.
 struct LessonTape {
   std::string id;
   SmallTape tape;
@@ -216,18 +214,18 @@ struct Measure {
                      ///< first_below: a
   double limit = 0;  ///< passes: 1 where a value of the part exceeds it, else 0
   std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
-  /// lead: by how many times more than the best multiple of this law the best of the rivals misses the curve. "line"
-  /// is x, "root" its root, "log" log(1 + x/offset); or it is another curve's id.
+  /// lead: the smallest misfit() of a rival divided by this law's misfit() (check.h). "line" is x, "root" the root of
+  /// x, "log" log(1 + x/offset); any other text is a curve's id.
   std::string law{};
   std::vector<std::string> rivals{};  ///< lead
-  std::string offset{};               ///< the measure that is N0 of "log"
+  std::string offset{};               ///< id of the measure that gives N0 of "log"
   std::string first{}, second{};      ///< ratio, difference
   Mean mean = Mean::Arithmetic;
   int32_t digits = 2;  ///< significant digits where it is shown
   bool loss = false;   ///< shown with two decimals, as on the axes of figures
   std::string unit{};
   std::optional<double> least{},
-      most{};  ///< bounds of its measurement: what lies there is "at most", "at least"
+      most{};  ///< bounds of its measurement: a value at one is shown as "at most", "at least"
 };
 
 /// A neighbouring hypothesis: what the measure would be if the hypothesis were true.
@@ -249,7 +247,7 @@ struct Check {
 
 struct FigureLine {
   std::string curve{};
-  std::string run{};   ///< whose look it has: "A".."D"; empty: grey, as a run for comparison
+  std::string run{};   ///< the run whose colour it has: "A".."D"; empty: grey, as a run for comparison
   std::string name{};  ///< shown at the end of the line; empty: what the run is called
 };
 
@@ -266,7 +264,7 @@ struct FigureAxis {
   bool log = false;
   double low = 0, high = 1;
   std::vector<double> ticks;
-  // What the axis is of, read from its English label, as a label is translated.
+  // The quantity on the axis, read from its English label, because the shown label is translated.
   bool loss = false;   ///< its numbers have two decimals
   bool steps = false;  ///< of training: losses at the ends of lines are means
 };
@@ -274,7 +272,7 @@ struct FigureAxis {
 struct Figure {
   std::string id{}, title{}, note{};
   std::string name{};  ///< of the tab as a control, in every language
-  std::string tab{};   ///< what it is called where a switch chooses between figures; default: the id
+  std::string tab{};   ///< its label on the switch between figures; default: the id
   FigureAxis x{}, y{};
   std::vector<FigureLine> lines{};
   std::vector<FigureLevel> levels{};
@@ -288,16 +286,16 @@ struct Figure {
   bool map_at_start = true;
   bool river = false;   ///< the map is drawn as a river
   bool grows = false;   ///< the river is as wide as the stream is large
-  std::string below{};  ///< river: another one, which the player draws below it, sub-layer by sub-layer
+  std::string below{};  ///< river: another river figure, which the player draws below it, sub-layer by sub-layer
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
   int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
   std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
-  /// walk: of each curve, the squares that the norms on its stream read, curves in the order of a layer's sub-layers.
+  /// walk: for each curve, the curves of mean squares that the norms on its stream read, one per sub-layer.
   std::vector<std::vector<std::string>> walk_norms{};
   int32_t walk_opens = 0;            ///< walk: the step that it shows first; 0: the last one that is known
-  std::vector<std::string> chain{};  ///< the squares along a stream and of its branches, as arrows in a chain
+  std::vector<std::string> chain{};  ///< two curves: mean squares of a stream and of its branches, drawn as a chain
   std::string bars{};                ///< a tape whose norm is drawn as bars, to be moved by hand
   std::string bars_beside{};         ///< the same tape with another norm, whose gradient is drawn too
 };
@@ -306,7 +304,7 @@ enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
 inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare,
                                                 StepKind::Explain};
 const char* to_string(StepKind step);  ///< "predict"
-const char* title_of(StepKind step);   ///< said by the course's language
+const char* title_of(StepKind step);   ///< in English, "Predict"; a page translates it
 
 struct Step {
   Prose text;
@@ -327,17 +325,17 @@ struct Prediction {
   };
   std::vector<Card> cards;  ///< Order: from the smallest measure to the largest; shown in the order written
   std::string first, last;  ///< Order: names of the ends: "lowest loss", "highest loss"
-  double alike = 0;  ///< Order: of measures whose five-seed means are no further apart either order is right
+  double alike = 0;  ///< Order: cards whose five-seed means differ by no more than this may be in either order
 };
 
 /// A number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
 struct Knob {
   std::string id{}, run{}, field{}, label{};
   double low = 0, high = 1, step = 1;
-  /// Replaces `field` where the knob says what is in a slot of the wiring: its number is the index of a choice.
+  /// Replaces `field` for a knob that fills a slot of the wiring: the knob's number is an index into `choices`.
   std::string slot{};                           ///< "before", "q k", "final"
-  std::string part{};                           ///< "attn" or "ffn" where only that part has it; empty: both
-  std::vector<std::string> choices{}, names{};  ///< as the wiring writes them, and as shown
+  std::string part{};                           ///< "attn" or "ffn" where only that part has the slot; empty: both
+  std::vector<std::string> choices{}, names{};  ///< as the wiring writes them; as shown
   double start = 0;
 };
 
@@ -392,7 +390,7 @@ struct Lesson {
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
 
-/// Whether a figure is a map of the run, and `shows_trained_map` whether it must be trained for one.
+/// Whether a figure shows a beta^2 map of the run; `shows_trained_map`: whether one shows the map after training.
 bool shows_map(const Lesson& lesson, std::string_view run);
 bool shows_trained_map(const Lesson& lesson, std::string_view run);
 
@@ -402,7 +400,7 @@ std::string definition(const Lesson& lesson);
 /// Returns sixteen hexadecimal digits.
 std::string hash_text(const std::string& text);
 
-/// Whether the knob says what is in a slot of every layer, of a wiring of the learner's own.
+/// Whether the knob fills a slot of the wiring (of every layer, "final" or "embedding") instead of setting a field.
 inline bool is_slot(const Knob& knob) { return !knob.slot.empty(); }
 
 /// The number of a knob when the lesson opens: its field's value, or the index of its first choice.
@@ -410,12 +408,12 @@ double first_value(const Lesson& lesson, const Knob& knob);
 /// The value as shown: "0.004", "LayerNorm".
 std::string shown_value(const Knob& knob, double value);
 
-/// The keys and values of the wiring that the slots of a run make, with each knob at the number that `value` gives.
+/// The wiring that a run's slot knobs make, as keys and values of the specification. `value` gives a knob's number.
 std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const std::string& run,
                                                    const std::function<double(const Knob&)>& value);
 
-/// Why the slots do not match the run, whose wiring they must make at first. It is empty when they
-/// match, or when there are no slots.
+/// Empty if the run has no slot knobs, or if they make the run's own wiring when the lesson opens; otherwise the
+/// reason why not.
 Message wrong_slots(const Lesson& lesson, const std::string& run);
 
 }  // namespace normscope::course

@@ -30,7 +30,7 @@ bool even(const std::vector<double>& values, bool log) {
   return step > 0;
 }
 
-/// Asks two values for a ratio of 4 at least, as their distance is even in either way.
+/// Two values are evenly spaced on either scale: the axis is logarithmic if their ratio is 4 or more.
 bool is_log(const std::vector<double>& values) {
   if (values.size() > 2) return !even(values, false);
   return values.front() > 0 && values.back() >= 4 * values.front();
@@ -98,8 +98,8 @@ std::vector<float> shares_of(const std::vector<double>& row, size_t entries, siz
   return shares;
 }
 
-/// How wide each column is beside the last, where the input has the same width in all of them; empty
-/// where a state has no share of it.
+/// The width of each column relative to the last, such that the input has one width in all of them; empty if a column
+/// has no share of the input.
 std::vector<float> sizes_of(const std::vector<float>& shares, size_t width) {
   std::vector<float> sizes;
   for (size_t at = 0; at < shares.size(); at += width) {

@@ -19,7 +19,7 @@
 namespace normscope::course {
 
 struct MapCell {
-  int32_t known = 0, learn = 0;                              ///< seeds; all or none are known
+  int32_t known = 0, learn = 0;                              ///< number of seeds; `known` is all of them or 0
   double excess = std::numeric_limits<double>::quiet_NaN();  ///< loss above letter frequencies, nats
   grid::Side side() const { return grid::side_of(learn, known); }
 };
@@ -29,7 +29,7 @@ struct CellMap {
   size_t columns = 0, rows = 0;
   std::vector<MapCell> cells;
   const MapCell& at(size_t column, size_t row) const { return cells[row * columns + column]; }
-  /// 0 at letter frequencies, 1 of the best cell; NaN where nothing is known.
+  /// 0 at the loss of letter frequencies, 1 in the best cell; NaN for an unknown cell.
   double share_learned(const MapCell& cell) const;
   std::vector<grid::Segment> border() const;
 };
@@ -39,18 +39,18 @@ CellMap cells_of(const Curve& border, const FigureData& data);
 /// Adds the cells and, in ink, the border between cells in which at least half of the seeds learn and the others.
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
 
-/// Sets the axes of such a figure, from half a cell below the first value to half a cell above the
-/// last. Cells are of one size and have no gaps, so the values must be evenly spaced, or evenly in their logarithm;
-/// `uneven` says why they are not, or is empty.
+/// `set_cell_axes` sets the axes of a figure with cells, from half a cell below the first value to half a cell above
+/// the last. Cells have one size and no gaps, so the values must be evenly spaced, or their logarithms; `uneven`
+/// returns why they are not, or an empty message.
 Message uneven(const Curve& border);
 void set_cell_axes(const Curve& border, Figure& figure);
 
 // ---- sweeps and borders: one run with other values of one setting, or of two
 //
-// A border is the largest of `values` of the field `other` with which the run learns, against `xs` of `field`: 0 where
-// it learns with none of them. Its cells are curves like any other, sweeps that add_cells() adds beside it, so that
-// they are kept, shown and stored as sweeps are: NAME.1 is what the run comes to with the first of the values, against
-// `xs` (final_excess), NAME.1.learns whether it learns there.
+// A border is the largest of `values` of the field `other` with which the run learns, against `xs` of `field`: 0
+// where it learns with none of them. Its cells are curves like any other: add_cells() adds them as sweeps, which are
+// measured, shown and stored like all sweeps. NAME.1 is the run's final_excess with the first of the values, against
+// `xs`, and NAME.1.learns whether the run learns.
 
 /// Whether the run of the curve is trained over values of settings.
 inline bool is_swept(const Curve& curve) {
@@ -59,7 +59,7 @@ inline bool is_swept(const Curve& curve) {
 
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
-/// Returns every run that a swept curve needs, made of the run that it names. Throws Error for values that do not fit.
+/// Returns every run that a swept curve needs, made from `run`. Throws Error for values that the specification refuses.
 std::vector<experiments::StudyRun> points_of(const Curve& curve, const experiments::StudyRun& run);
 
 /// Measures over `xs`: the curve's own values, and those that the learner tried.
@@ -71,13 +71,13 @@ CurveData finished_part(const Curve& curve, const experiments::StudyRun& run,
 /// Whether both curves are measured on exactly the same runs.
 bool same_runs(const Curve& a, const Curve& b);
 
-/// Adds its cells after each border.
+/// Inserts its cells before each border.
 void add_cells(std::vector<Curve>& curves);
 
 /// Adds the river of a beta^2 map: a stream whose bands are the shares of the input and of each branch. Column 0 is
-/// the input alone, column i is row i of the map over its sum. A map with a row that has no sum, as one that is not
-/// finite, adds nothing. A river that `grows` is of a stream that nothing rescales: every part keeps its variance, so
-/// a state is as wide as the variances of its parts together.
+/// the input alone, column i is row i of the map over its sum. A map with a row whose sum is 0 or not finite adds
+/// nothing. With `grows` nothing rescales the stream: every part keeps its variance, so a column is as wide as the
+/// sum of its parts' variances.
 void add_river(const experiments::ShareMap& map, plot::PlotSpec& plot, const Words& words,
                bool grows = false);
 

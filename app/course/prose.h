@@ -3,14 +3,14 @@
 //   {A}              the letter tile of run A
 //   {value NAME}     a measure, from the learner's own run (a dash before it)
 //   {band NAME}      the same from the course's reference runs: mean and range over seeds (measured.json)
-//   {ref NAME}       the mean of those alone
+//   {ref NAME}       the mean over the reference runs, without the range
 //   {drag NAME}      the number of a knob, to be dragged; it acts on the run
 //   {text A}         what the model of run A writes, on a line of its own
 //   {name A}         what run A is called, with the settings that tell it from the others
 //   {lesson ID}      a ring with the number of a lesson, which opens it (only in so-why.md, see reader.h)
 //   {if NAME < 3} ... {else if OTHER >= 1 and NAME > 5} ... {else} ... {end}
-//                    a sentence in several forms: the first whose measures are so is shown
-//   {if changed} ... with a setting of the learner's own
+//                    a sentence in several forms: the first whose conditions hold is shown
+//   {if changed} ... holds while a setting of the learner's own is shown
 //   {always} ... {end}  a sentence that is true whatever is measured
 // Read once with the lesson; formulas are parsed then, so that a mistake is reported when the file is read and not
 // when it is drawn.
@@ -27,8 +27,8 @@
 
 namespace normscope::course {
 
-/// Stands in the place of a measure: it asks whether a setting of the learner's own is shown. `Condition` is
-/// "fall_A >= 1000".
+/// Takes a measure's place in a Condition such as "fall_A >= 1000": true while a setting of the learner's own is
+/// shown.
 inline constexpr const char* kChanged = "changed";
 struct Condition {
   std::string measure, sign;  ///< "<", "<=", ">", ">="
@@ -75,14 +75,14 @@ struct Prose {
   /// Counts the words as read: a formula, a number and a tile count as one, and of a sentence in several forms
   /// the longest form counts.
   int32_t words() const;
-  /// Parts it into what stands above its first heading, and below.
+  /// Returns the blocks above the first heading and the blocks below; the heading itself is in neither.
   std::pair<Prose, Prose> at_heading() const;
 };
 
 /// Gives a measure's number, or nothing while it is not measured.
 using Number = std::function<std::optional<double>(const std::string& measure)>;
-/// What is read of a block: of each sentence in several forms the form that holds, without the marks.
-/// Where a number is missing, `unknown` stands in the sentence's place.
+/// A block as the learner reads it: of each sentence in several forms only the form that holds, without the marks.
+/// `unknown` replaces a sentence whose condition needs a missing number.
 std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& number,
                             const std::string& unknown);
 

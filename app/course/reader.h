@@ -58,15 +58,15 @@ inline constexpr int32_t kClaimWords = 25, kStepWords = 130;  ///< at most
 /// Checks the references between a lesson's tables, and the lengths of its texts. Throws Error.
 void check_references(const Lesson& lesson, const Table& root);
 
-// The last page of a course is so-why.md beside the lessons (in another language LANGUAGE/so-why.md): it puts together
-// what the lessons have measured. Of the marks of prose.h it has two: {lesson ID}, and {band ID.MEASURE}, the range of
-// five seeds that the lesson ID keeps of one of its measures.
+// The last page of a course is so-why.md beside the lessons (in another language LANGUAGE/so-why.md): it combines
+// what the lessons have measured. It may use two marks of prose.h: {lesson ID}, and {band ID.MEASURE}, the five-seed
+// range of a measure of lesson ID.
 
-/// Finds "dependency.times": the lesson, and the measure in it. Both are null where it is not there.
+/// Finds "dependency.times": the lesson, and its measure. Both are null if either is missing.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
 
-/// The last pages for readers without the program, by the names of their files: so-why.md, and
-/// so-why.de.md. Ranges stand in place of their marks, and rings are links to ID.html.
+/// The last page in each language for readers without the program, as file name (so-why.md, so-why.de.md) and text.
+/// Ranges replace their marks, and rings are links to ID.html.
 std::vector<std::pair<std::string, std::string>> why_pages(const Course& course);
 
 // A language of a lesson is a folder of texts beside lesson.toml, "de" for German, with the four Markdown files and

@@ -24,7 +24,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// Says in the language of the course what bands say in English: "−0.1 to 0.1", "at least 2".
+/// Translates the English words of a band: "−0.1 to 0.1", "at least 2".
 std::string claim_in_words(const Lesson& lesson, std::string text) {
   const auto put = [&](std::string_view english, const std::string& word) {
     if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);

@@ -17,17 +17,17 @@ namespace normscope::course {
 std::vector<std::string> write_report(const Course& course, const std::string& folder);
 /// Lists everything that write_report may write into the folder.
 std::vector<std::string> report_files(const Course& course, const std::string& folder);
-/// Lists what it reads: the lessons' own files.
+/// Lists the lessons' own files in all languages: inputs that no output may overwrite.
 std::vector<std::string> lesson_files(const Course& course);
 
 /// The claim table alone, as Markdown: what each lesson claims, measured, spread, verdict.
 std::string claim_table(const Course& course);
-/// A page with one of the tables between its markers (the marker says which); throws Error when
-/// the page has none. `insert_claims` does it to a file.
+/// Returns `page` with the claim table between its two markers. Throws an Error that calls the page `name` if a
+/// marker is missing. `insert_claims` does this to a file.
 std::string with_claims(const std::string& page, const Course& course, const std::string& name);
 void insert_claims(const Course& course, const std::string& path);
 
-/// A check in words: what it says and is about, what was measured over the seeds, what the band excludes.
+/// A check as texts: its sentence and measure, mean and range over the seeds, the band, the hypotheses it excludes.
 struct ClaimRow {
   std::string says, what, value, range, band, excludes;
   bool holds = false;
@@ -36,17 +36,17 @@ struct ClaimRow {
 std::vector<ClaimRow> claim_rows(const Lesson& lesson, const Results& kept);
 /// Names a run and every field with a non-default value: "B: Post-LN, warm-up 200, train.warmup 200".
 std::string settings_of(const Lesson& lesson, const LessonRun& run);
-/// The figure as a file, also where it is a picture and no plot.
+/// The figure over all seeds as SVG, whether it is a plot or a picture.
 std::string kept_svg(const Lesson& lesson, const Figure& figure, const Results& kept, const ui::Theme& theme,
                      plot::ExportSize size);
 
-// A still is a figure as a file, whatever kind it is: a plot, or a picture of this room as it stands when no user moves
-// it.
+// A still is a figure as SVG: a plot, or one of the pictures of pictures/pictures.h in the state before a user moves
+// anything.
 
-/// Whether a figure is drawn by a painter of this room, and not as a plot or a table.
+/// Whether a figure is a picture (walk, chain, bars, network), not a plot or a table.
 bool is_picture(const Figure& figure);
 
-/// Draws such a figure with what may be seen of it.
+/// Draws a picture as SVG, without the curves that `data` still hides from the learner.
 std::string picture_svg(const Lesson& lesson, const Figure& figure, const FigureData& data,
                         const ui::Theme& theme, plot::ExportSize size);
 

@@ -36,7 +36,7 @@ Neighbour read_neighbour(Table t) {
   return n;
 }
 
-/// Checks that everything is there that [measure.NAME] and [[check]] refer to.
+/// Checks that everything exists to which [measure.NAME] and [[check]] refer.
 class MeasureChecker : TableChecker {
  public:
   using TableChecker::TableChecker;
@@ -48,7 +48,7 @@ class MeasureChecker : TableChecker {
   }
 
  private:
-  /// Refuses a mean of what may end at a bound of its measurement: that has a median only.
+  /// Requires the median for values that may end at a bound of their measurement, because their mean is unknown.
   void cut(const std::string& table, bool can_be, Mean mean) const {
     if (can_be && mean != Mean::Median)
       refuse(table, "mean",
@@ -490,7 +490,7 @@ class Referee {
       refuse("choices", Message("{} is '{}' at the start: expected it among the values", choice.field, own));
   }
 
-  /// Demands that a way differs from the start in what is offered, and in nothing else.
+  /// Requires that a way differs from the start only in offered fields, and there by offered values.
   void reachable(const std::string& run) const {
     const RunSpec& way = lesson_.run(run)->spec;
     RunSpec made = lesson_.run(task_.run)->spec;

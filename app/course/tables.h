@@ -1,5 +1,5 @@
-// The measure tables say what is trained, what is measured and when it holds: [run.NAME], [curve.NAME], [measure.NAME]
-// and [[check]]. Lessons use these tables, and whatever else judges claims. Errors are as in reader.h.
+// The measure tables say what is trained, what is measured and when it holds: [run.NAME], [curve.NAME],
+// [measure.NAME] and [[check]]. Lessons and claims of papers use these tables. Errors are as in reader.h.
 #pragma once
 
 #include <cstddef>
@@ -72,22 +72,22 @@ struct ShareRows {
 // The exercise tables: [[say]], sentences to complete; [[thought]], replies to wrong predictions; [challenge], a task
 // for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
 
-/// Reads none or three.
+/// Reads the tables [[say]]: none, or kSays of them.
 std::vector<Say> read_says(Table& root);
 /// Reads the thoughts behind wrong answers to this prediction.
 std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
 Challenge read_challenge(Table t);
 
-/// Requires that the challenge's start is above its line, and each measured solution (a way) below it and reachable by
-/// the choices that it offers; that no text waits for a way, and that no figure before the explanation shows one.
-/// Throws Error.
+/// Requires checks that keep the challenge's start above the line and each measured solution (a way) below it, and
+/// choices that reach every way. No text, prediction or puzzle may need a measure of a way, and no figure before the
+/// explanation may show one. Throws Error.
 void check_challenge(const Lesson& lesson, const Table& root);
 
-/// Whether the curve belongs to a way: it is measured with the lesson, and not when a learner does the lesson.
+/// Whether the curve is of a way's run. Such a curve is measured by `lesson check` only, never for a learner.
 bool belongs_to_way(const Lesson& lesson, const Curve& curve);
 bool belongs_to_way(const Lesson& lesson, const Measure& measure);
 
-// ---- the key `opening`: the runs whose small diagrams a lesson opens with, and the place that matters in each
+// ---- the key `opening`: the runs whose small diagrams a lesson opens with, and the place lit in each
 
 /// A place of the diagram by its name: a slot ("layer1/ffn/stream", "enc/layer1/attn/before", "final",
 /// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").

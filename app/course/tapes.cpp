@@ -71,7 +71,7 @@ std::pair<std::string, size_t> parts_of(const std::string& field) {
   const size_t open = field.find('[');
   if (open == field.npos || field.back() != ']') return {field, 0};
   const unsigned long place = std::strtoul(field.c_str() + open + 1, nullptr, 10);
-  // What is not a place of any number becomes one that no number has.
+  // Text that is no index from 1 becomes an index past the end of every number.
   return {field.substr(0, open), place == 0 ? kMaxSmallNumbers + 1 : place};
 }
 
@@ -120,7 +120,7 @@ const SmallValue& value_of(const SmallReplay& replay, const Part& part) {
   return it->second;
 }
 
-/// A row of its own before the loss, which works it out of its scores without writing it anywhere.
+/// The row of softmax probabilities above the loss, whose op computes them from its scores but stores them nowhere.
 constexpr const char* kProbability = "p";
 
 /// The numbers that `y` names. Throws Error for a name that the tape does not have, and for
@@ -305,7 +305,7 @@ std::vector<std::string> texts_of(const std::vector<float>& values, int64_t colu
 
 constexpr int kAsGiven = 0;
 
-/// Writes the place below the line: "w₂" for 2, "w" for 0.
+/// Appends the index as a subscript: "w₂" for 2, "w" for 0.
 std::string subscripted(const std::string& name, size_t place) {
   if (place == 0) return name;
   static constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};

@@ -112,7 +112,7 @@ StripPlace strip_place(const Bars& bars, Rect rect, size_t which) {
   return {head, place.inset(0, kValueRoom), *strips[which]};
 }
 
-/// Adds up what of a gradient points along all numbers alike and along y, which are at a right angle.
+/// The share of a gradient's square along the vector of ones and along y, which are orthogonal.
 double unnoticed_of(const std::vector<double>& gradient, const std::vector<double>& y) {
   const double square = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
   const double sum = std::accumulate(gradient.begin(), gradient.end(), 0.0);
@@ -177,7 +177,7 @@ void paint_strip(Painter& p, const Theme& t, const StripPlace& at, const std::ve
   }
 }
 
-/// What the last move has left and changed of y and of the gradient.
+/// States what the last move changed in y and in the gradient, and what it left unchanged.
 std::string moved_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words) {
   using Last = BarsHand::Last;
   BarsHand before = hand;

@@ -125,8 +125,8 @@ void tip(Painter& p, Vec from, Vec to, Colour colour) {
             colour);
 }
 
-/// Whether the way back has come to a box. The probabilities have no gradient of their own, as the
-/// loss hands its gradient to the scores at once: they are passed where the scores are reached.
+/// Whether the backward pass has reached a box. The probabilities have no gradient of their own, because the loss
+/// writes the gradient of the scores directly: they count as passed once the scores are reached.
 bool passed_back(const NetworkPicture& picture, size_t box) {
   if (!picture.table->rows[box].gradient.empty()) return true;
   const std::vector<size_t>& reads = picture.network->boxes[box].reads;

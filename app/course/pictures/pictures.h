@@ -1,8 +1,8 @@
-// The walk is a figure of a gradient on its way down: for each run a stack of layers below the loss, at one step, with
-// an arrow into every layer. Its width is the logarithm of the length of the gradient that arrives there, and beside it
-// stands what the norms on that way divide the gradient by: a norm multiplies it by its Jacobian, gain over spread,
-// less the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The player
-// shows it at the step that the user chooses, the report at the last.
+// The walk is a figure of a gradient on its way down at one step: for each run a stack of layers below the loss, with
+// an arrow into every layer. The arrow's width is the logarithm of the length of the gradient that arrives at the
+// layer. Beside it stand that length and the factors by which the norms on the way divide the gradient: a norm
+// multiplies it by its Jacobian, gain over spread, less the parts along the row and along ones (Xu et al. 2019, eq. 1
+// and 2). The player shows the step that the user chooses, the report the opening step.
 #pragma once
 
 #include <cstddef>
@@ -33,18 +33,18 @@ struct Walk {
   std::vector<Stack> stacks{};
   int32_t layers = 0;  ///< of the highest stack
   int32_t step = 0;
-  FigureAxis scale{};  ///< of the arrows: nothing at `low`, the widest at `high`; the ticks are the key
+  FigureAxis scale{};  ///< of the arrows' widths: 0 at `low`, the widest at `high`; the key shows its ticks
 };
 
 /// The first step of a figure's curves, and the last that any of them has reached; it is less than the
 /// first where nothing may be seen.
 std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
-/// The one that a walk shows before a user has chosen another.
+/// The step that a walk shows before the user chooses one.
 int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
 /// Takes a step from what may be seen: the learner's own run, or the mean over the seeds.
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
 
-/// Writes them for the room there is: "÷ 1.13 ÷ 1.41", or "÷ 1.59" for all of them; empty for none.
+/// The divisors in `room` px: "÷ 1.13 ÷ 1.41", or their product "÷ 1.59" where that is too wide; empty for none.
 std::string divisors_text(const ui::Painter& p, const std::vector<double>& divisors, float room);
 
 /// How wide an arrow is, of at most `widest`.
@@ -62,16 +62,16 @@ std::vector<std::vector<WalkArrow>> walk_arrows(const Walk& walk, const ui::Rect
 void paint_walk(ui::Painter& p, const ui::Theme& t, const Walk& walk, const ui::Rect& rect,
                 const Words& words);
 
-/// How much the lowest layer hears of what the highest one does; empty where nothing is known.
+/// A sentence that compares the gradients of layer 1 and of the top layer; empty where nothing is known.
 std::string walk_sentence(const Walk& walk, const Words& words);
 
 /// Empty where the figure is not a walk, or its curves are walks of lettered runs over the same steps.
 Message wrong_walk(const Lesson& lesson, const Figure& figure);
 
-// The chain is a figure of why arrows in random directions add up slowly: the stream of a fresh model, drawn as a chain
-// of its branches. Each is as long as the root of its mean square, and the angle at which it joins is the one that the
-// lengths of the stream before and behind it leave, so the end of the chain is as far from the start as the stream is
-// long. The player shows as much of it as the user chooses, the report all of it.
+// The chain is a figure of why arrows in random directions add up slowly: the stream of a fresh model, drawn as a
+// chain of its branches. Each arrow is as long as the root of its branch's mean square. Its angle follows from the
+// lengths of the stream before and behind it, so the end of the chain is as far from the start as the stream is long.
+// The player shows as many layers as the user chooses, the report all of them.
 
 struct Chain {
   std::vector<ui::Vec>
@@ -97,11 +97,10 @@ std::string chain_sentence(const Chain& chain, const Words& words);
 /// Empty where the figure is not a chain, or its two curves are the path and the branches of one run.
 Message wrong_chain(const Lesson& lesson, const Figure& figure);
 
-// The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it, and
-// the gradient that comes back; beside it, if the figure asks for it, the gradient that another norm lets back. They
-// show a [tape] of the lesson, which is replayed with every number that a user has moved: adding to all numbers of
-// x, multiplying them all, or one number by itself. The player puts hands on them, the report shows the
-// tape as it is written.
+// The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it,
+// and the gradient that comes back; beside it, if the figure has a second tape, the gradient that comes back through
+// another norm. The bars show a [tape] of the lesson, replayed after each move of the user: adding to all numbers of
+// x, multiplying them all, or changing one number. In the player x has handles; the report shows the tape as written.
 
 /// What the user did to x: every number of `row` times `times`, plus `add`.
 struct BarsHand {
@@ -112,7 +111,7 @@ struct BarsHand {
 };
 
 struct Bars {
-  /// One of the three: its numbers now, and as the tape is written.
+  /// The numbers of x, y or the gradient: now, and in the tape as written.
   struct Strip {
     std::vector<double> now, written;
     double low = 0, high = 1;  ///< of its axis
@@ -121,7 +120,7 @@ struct Bars {
   Strip in{}, out{}, back{};
   double mean = 0, spread = 1;  ///< of x
   double length = 0;            ///< of the gradient that comes back to x
-  /// The same row through another norm, which differs on the way back alone.
+  /// The same row through another norm, whose backward pass alone differs.
   struct OtherNorm {
     NormKind norm;
     Strip back;
@@ -129,36 +128,36 @@ struct Bars {
   };
   std::optional<OtherNorm> beside{};
   double unnoticed =
-      0;  ///< share of the gradient's square that moves or stretches all of x, of which y sees nothing
-  bool back_known = true;  ///< whether it may be seen
+      0;  ///< share of the gradient's square along shifts and stretches of all of x, which do not change y
+  bool back_known = true;  ///< whether the gradient may be shown
 };
 
-/// Replays the tape, and one beside it. Throws Error where a number is not finite, as where all of x are the same.
+/// Replays the tape, and the second one if given. Throws Error if a number is not finite, as with all of x equal.
 Bars bars_of(const SmallTape& tape, const BarsHand& hand, const SmallTape* beside = nullptr);
-/// The tape that stands beside the figure's; null: there is none.
+/// The figure's second tape, Figure::bars_beside; null: none.
 const SmallTape* tape_beside(const Lesson& lesson, const Figure& figure);
 
-/// The move that draws one number of x to a value.
+/// Returns `hand` after a drag of number `bar` of x to `value`.
 BarsHand with_bar(const SmallTape& tape, BarsHand hand, size_t bar, double value);
 
-/// What the last move has left as it is and what it has changed, by comparing the replay without
-/// that move; of two tapes also which gradient asks for what y does not notice.
+/// States what the last move changed in y and the gradient and what it left, compared with a replay without the move.
+/// With two tapes it adds the share `unnoticed` of both gradients.
 std::string bars_sentence(const SmallTape& tape, const BarsHand& hand, bool back_known, const Words& words,
                           const SmallTape* beside = nullptr);
 
 /// Places the bars of x, of y and of each gradient in `rect`, from zero to each number.
 std::vector<std::vector<ui::Rect>> bar_boxes(const Bars& bars, const ui::Rect& rect);
-/// Where a user may take hold of each bar of x: the whole height of its column. `bar_value` is the number
-/// at a height there.
+/// The area in which a user can grab each bar of x: the whole height of its column. `bar_value` is the number at
+/// height `y` of such an area.
 std::vector<ui::Rect> bar_slots(const Bars& bars, const ui::Rect& rect);
 double bar_value(const Bars& bars, const ui::Rect& slot, float y);
 
-/// Draws the handles of x only for a user.
+/// With `hand` the bars of x have handles.
 void paint_bars(ui::Painter& p, const ui::Theme& t, const Bars& bars, const ui::Rect& rect,
                 const Words& words, bool hand);
 
-/// Empty where the figure has no bars, or its tape has one norm, of a single row that is given, and the
-/// one beside it differs in that norm alone.
+/// Empty if the figure has no bars, or if its tape has one norm, which reads a single given row, and the second tape
+/// differs in that norm alone.
 Message wrong_bars(const Lesson& lesson, const Figure& figure);
 
 // A small tape drawn as a network: a box for each number and instruction, upward as data flows, with values above
@@ -175,7 +174,7 @@ struct TapeNetwork {
   size_t levels = 0, columns = 0, numbers = 0;  ///< the last: most numbers in a box
 };
 
-/// Lays a tape out. It throws Error for one whose numbers are not single rows, or too many to be drawn.
+/// Lays a tape out. Throws Error for a tape whose numbers are not single rows, or are too many to be drawn.
 TapeNetwork network_of(const SmallTape& tape, const TapeTable& table);
 
 /// A network at one moment of its replay.
@@ -183,10 +182,10 @@ struct NetworkPicture {
   const TapeNetwork* network = nullptr;
   const TapeTable* table = nullptr;
   const TapeTable* shorter = nullptr;  ///< the same with fewer digits, for a number that has no room
-  size_t place = 1;                    ///< that is followed: its numbers are framed
+  size_t place = 1;                    ///< the followed index, from 1: its numbers are framed
 };
 
-/// Where what was drawn, or will be, lies in a rectangle.
+/// The layout of a network in a rectangle, for drawing and for hit tests.
 struct NetworkPlaces {
   std::vector<ui::Rect> boxes;  ///< by box
   float name = 0, cell = 0;     ///< widths in a box

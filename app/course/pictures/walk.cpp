@@ -138,7 +138,7 @@ std::vector<std::vector<double>> divisors_of(const std::vector<std::string>& cur
   return divisors;
 }
 
-/// Says a share as people do: the nearest of those that have a word.
+/// A share in words, rounded in its logarithm to the nearest share that has words.
 const std::string& share_words(double share, const Words& words) {
   constexpr std::pair<double, const char*> kShares[] = {{100, "a hundred times as much"},
                                                         {10, "ten times as much"},
