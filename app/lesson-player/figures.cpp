@@ -202,7 +202,7 @@ void Figures::draw_head(Ui& ui, Rect& rest, const LessonContext& context) {
       });
 }
 
-/// What may be known of the figure at this step.
+/// The data of the figure that the learner may see at this step.
 FigureData Figures::data(const Figure& figure, const LessonContext& context) const {
   const Prediction& q = context.lesson.prediction;
   const auto state = context.state();
@@ -283,7 +283,7 @@ void Figures::draw_plot(Ui& ui, Rect rect, LessonContext& context, PredictPage* 
     draw_gap(ui, area, plot, context);
 }
 
-/// Draws what is between the ends of prediction and measurement.
+/// Draws the gap between the ends of the drawn prediction and of the measured curve, with their ratio.
 void Figures::draw_gap(Ui& ui, const Rect& area, const plot::PlotSpec& plot, const LessonContext& context) {
   const auto state = context.state();
   const auto it = state->curves.find(context.lesson.prediction.curve);
@@ -362,8 +362,8 @@ void Figures::draw_river(Ui& ui, std::string_view name, Rect rect, LessonContext
                   plot.x.label, Align::Right);
 }
 
-/// Draws a river, and under its own title the one that it is compared with: below it, so that the same
-/// sub-layers stand one above the other, or in low room beside it.
+/// Draws a river, and under its own title the river of Figure::below: below the first, so that equal sub-layers are
+/// aligned, or beside it where the room is low.
 void Figures::draw_rivers(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   if (figure.below.empty()) return draw_river(ui, "lesson/plot", rect, context, figure);
   const Figure& other = *context.lesson.figure(figure.below);
@@ -376,8 +376,7 @@ void Figures::draw_rivers(Ui& ui, Rect rect, LessonContext& context, const Figur
   draw_river(ui, "lesson/plot/below", rect, context, other);
 }
 
-/// Shows the step under the mouse, and before the mouse was there the one that the figure opens with, or the last
-/// one that is known.
+/// Shows the step that the user chose; before that the figure's opening step, or else the last known step.
 void Figures::draw_walk(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -463,8 +462,8 @@ BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& co
   return hand;
 }
 
-/// Replays the tape of the figure with what the user has moved. A move that its norm cannot follow, as to
-/// numbers that are all the same, is not taken.
+/// Replays the tape of the figure with the user's moves. A move that gives a number that is not finite, for example
+/// to numbers that are all equal, is undone.
 void Figures::draw_bars(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   const SmallTape& tape = context.lesson.tape(figure.bars)->tape;
   const SmallTape* beside = tape_beside(context.lesson, figure);
@@ -600,14 +599,14 @@ void show_tape(Ui& ui, Rect rect, const LessonContext& context, const TapeTable&
   }
 }
 
-/// How the followed number came about in the line that ran last.
+/// The formula by which the line that ran last computed the followed number.
 std::string formula_now(const LessonContext& context, const SmallTape& tape, const TapeTable& table,
                         size_t place) {
   if (table.done == 0) return "";
   return followed(tape, replay_small_tape(tape), table.done - 1, place, *context.course.words);
 }
 
-/// Draws the network; what the last line did stands in the room beside it, where there is some.
+/// Draws the network, and beside it, where there is room, what the last line did.
 void show_network(Ui& ui, const Rect& rect, const LessonContext& context, const Figure& figure,
                   const TapeTable& table) {
   Painter& p = ui.paint();
@@ -635,13 +634,12 @@ void show_network(Ui& ui, const Rect& rect, const LessonContext& context, const 
 
 }  // namespace
 
-/// Leaves each tape as its run does, even where the user has not gone through it.
 void TapeHand::run_all(const Lesson& lesson) {
   for (const Figure& figure : lesson.figures)
     if (!figure.tape.empty()) done_[figure.tape] = std::numeric_limits<size_t>::max();
 }
 
-/// The table after as many instructions as the user has run, replayed when what decides it has changed.
+/// The table after the instructions that the user has run, replayed when tape, count or changes differ.
 const TapeTable& TapeHand::table(const LessonContext& context, const Figure& figure) {
   const std::tuple now{figure.tape, done_[figure.tape], context.shown_changes()};
   if (table_ && table_of_ == now) return *table_;
@@ -654,7 +652,7 @@ const TapeTable& TapeHand::table(const LessonContext& context, const Figure& fig
   return *table_;
 }
 
-/// Hides what flows back before the commitment, as that is the question.
+/// Ends the replay before the backward pass until the prediction is committed, because the lesson asks for it.
 size_t TapeHand::end(const LessonContext& context, const TapeTable& table) {
   return context.locked() ? table.lines : table.forward;
 }

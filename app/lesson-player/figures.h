@@ -1,5 +1,5 @@
-// The figures of a lesson: a plot, a map, a tape, or one of the pictures of app/course/pictures, and what the learner's
-// hand has done to each.
+// The figures of a lesson: a plot, a map, a tape, or one of the pictures of app/course/pictures, each with the state
+// in which the learner left it.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ class TapeHand {
   void draw(ui::Ui& ui, ui::Rect rect, LessonContext& context, const course::Figure& figure);
   /// Whether instructions are left that the user may run; false for a figure without a tape.
   bool left(const LessonContext& context, const course::Figure& figure);
-  /// Leaves each tape as its run does, even where the user has not gone through it.
+  /// Puts each tape after its last instruction, even if the user has not run it.
   void run_all(const course::Lesson& lesson);
   void rewind() { done_.clear(); }
 
@@ -48,12 +48,12 @@ class TapeHand {
 
 class Figures {
  public:
-  /// The figure that the step shows, and `show` which it is to show, if it has one of this name.
+  /// The figure that the current step shows. `show` selects the figure of a step, if the step has one of this name.
   const course::Figure& shown(const LessonContext& context) const;
   void show(const course::Lesson& lesson, course::StepKind step, std::string_view figure);
   /// Draws title, note and the choice of figures, and takes their height from `rest`.
   void draw_head(ui::Ui& ui, ui::Rect& rest, const LessonContext& context);
-  /// On Predict the page takes the prediction in the figure.
+  /// `predict` is the page that takes the prediction in the figure; null on all other pages.
   void draw(ui::Ui& ui, const ui::Rect& rect, LessonContext& context, PredictPage* predict = nullptr);
   TapeHand tapes;
 
@@ -76,19 +76,19 @@ class Figures {
   std::map<std::string, double> balls_;                  ///< by figure: the rate that its ball was dragged to
   std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the user chose
   std::map<std::string, course::BarsHand> bars_;         ///< by figure
-  std::optional<std::pair<double, double>> held_scale_;  ///< of the bars, while one is held
+  std::optional<std::pair<double, double>> held_scale_;  ///< axis of x in the bars, while one is dragged
 };
 
 /// From values to px, for a plot whose values lie within `area`.
 plot::PlotMap map_of(const plot::PlotSpec& plot, const ui::Rect& area);
-/// The panel of a page's figure, without its edge.
+/// Draws the panel of a page's figure and returns the rectangle inside its margin.
 ui::Rect figure_panel(ui::Ui& ui, const ui::Rect& rect, const LessonContext& context);
-/// The lower end of `rest`, below a line.
+/// figure_foot() takes the lower end of `rest`, with `line` below a line.
 inline constexpr float kSliderFoot = 92;  ///< height of a foot with a slider
 ui::Rect figure_foot(ui::Ui& ui, ui::Rect& rest, const LessonContext& context, float height,
                      bool line = true);
 
-/// The lesson's runs, each in a row with what is to be said of it; `beside` is room at the right for something else.
+/// The text of a run's row in draw_runs(), which draws a row per run and leaves `beside` px free at the right.
 struct RunNote {
   std::string words{};
   bool hidden = false;
@@ -108,7 +108,7 @@ struct SliderRange {
   double low = 0, high = 1, step = 1;
   std::vector<double> values{};  ///< the only values it can stop at; empty: every step
   std::string unit{};
-  bool log = false;                  ///< the same way on it is the same factor
+  bool log = false;                  ///< equal distances are equal factors
   double share(double value) const;  ///< where a value lies, 0 to 1
   double at(double share) const;
 };
@@ -117,8 +117,8 @@ struct SliderRange {
 bool slider(ui::Ui& ui, const ui::Rect& rect, std::string_view name, double& value, const SliderRange& range,
             std::string_view help, bool takes_focus = false);
 
-// The right column behind the prediction: the figure, and below it one more experiment with a setting that the learner
-// chooses. With Explain comes a puzzle to be answered so.
+// The right column after the prediction: the figure, and below it one more experiment with a setting that the learner
+// chooses. On Explain the experiment answers a puzzle.
 
 class Experiment {
  public:

@@ -23,20 +23,20 @@ namespace normscope::lesson_player {
 struct FlowContext {
   std::function<std::string(const course::Inline&)>
       text;               ///< the text of a value, band, reference, sample or name
-  course::Number number;  ///< chooses the form of a sentence with several
+  course::Number number;  ///< a measure's value, which chooses among a sentence's forms
   std::string unknown;    ///< replaces a sentence that waits for its number
   std::function<std::string(const course::Knob&)> knob;  ///< the number of a knob as shown
   const course::Lesson* lesson = nullptr;
-  const course::Words* words = nullptr;  ///< around the text, in its language
+  const course::Words* words = nullptr;  ///< the course's own words, in the language of the text
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
   bool pale = false;  ///< small print
-  /// Told of each lesson's ring: its control, where it is, and whether it was clicked.
+  /// Called for each ring of a lesson with its control, its rectangle, the lesson's id, and whether it was clicked.
   std::function<void(const std::string& control, const ui::Rect& place, const std::string& lesson,
                      bool clicked)>
       ring;
   ui::Rect seen;  ///< where words can be read: terms outside it are not marked
-  /// Collects where formulas are, for a caller that ends the page between them; null: nobody asks.
+  /// Collects the rectangles of formulas for a caller that ends the page between them; null: not needed.
   std::vector<ui::Rect>* formulas = nullptr;
   /// Holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by itself.
   std::set<const view::Term*>* used = nullptr;

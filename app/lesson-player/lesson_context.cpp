@@ -403,8 +403,8 @@ void draw_bar(Ui& ui, float right, float y, float room, float high, float at, fl
 
 }  // namespace
 
-// Takes the mouse from what is scrolled out of sight; the keyboard reaches it, and it comes into sight.
-// ImGui's own rectangle is set back to the one below on the stack of clips: it goes around a painter's, never inside.
+// Controls scrolled out of sight do not answer the mouse; the keyboard reaches them and scrolls them into sight.
+// ImGui restores its clip rectangle from its own stack, so this clip goes around a painter's, never inside one.
 HandsWithin::HandsWithin(const Ui& ui, const Rect& seen) {
   const float s = ui.scale();
   ImGui::PushClipRect({seen.x * s, seen.y * s}, {seen.right() * s, seen.bottom() * s}, true);

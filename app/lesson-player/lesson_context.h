@@ -26,16 +26,16 @@ namespace normscope::lesson_player {
 class Experiment;
 class Figures;
 
-/// The four steps of a lesson with what stands beside them, then the pages of the whole course.
+/// The four steps of a lesson with its Challenge and Say, then the pages of the whole course.
 enum class PageKind : uint8_t { Predict, Run, Compare, Challenge, Explain, Say, Why, Review };
 course::StepKind step_of(PageKind page);  ///< Explain for the pages of the course
 PageKind page_of(course::StepKind step);
 inline bool of_course(PageKind page) { return page >= PageKind::Why; }
 
-/// How far down a page is, where it is longer than its room.
+/// The scroll position, in px, of a page that is taller than its room.
 struct Scroll {
   float at = 0, text_height = 0;
-  ui::Rect readable{};   ///< in the last frame: what no edge fades
+  ui::Rect readable{};   ///< the part of the text that no edge faded, in the last frame
   std::string followed;  ///< the control with the focus that the page last scrolled to
 
   void restart();
@@ -45,7 +45,7 @@ struct Scroll {
   void follow_focus(const ui::Ui& ui, const std::string& name, const ui::Rect& rect, const ui::Rect& seen);
 };
 
-/// Where a page leads, once it is drawn.
+/// The navigation that a page asks for; the player carries it out once the page is drawn.
 struct Turn {
   std::optional<size_t> lesson{};
   bool again = false;  ///< to a second prediction
@@ -53,13 +53,13 @@ struct Turn {
 };
 
 // The opening picture is what a lesson opens with: the small diagram of one or two of its runs, painted by the
-// diagram's own painter from what is really trained, with the place that matters lit. Once a run has taken a step its
+// diagram's own painter from the trained specification, with the opening's place lit. Once a run has taken a step its
 // sub-layers show the norm of their gradient. The picture is as large as the room allows: the layer of the lit place
 // open, all layers closed, or the wiring alone as on a run card; nothing where none of these fits. Control:
 // lesson/opening.
 class OpeningPicture {
  public:
-  /// Takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be seen.
+  /// `measured` is the state of these runs; null before the prediction, when none of their results may be seen.
   void draw(ui::Ui& ui, const ui::Rect& room, const course::Lesson& lesson, const course::Changes& changes,
             const MeasureState* measured);
 
@@ -83,7 +83,7 @@ struct LessonContext {
   const course::Lesson& lesson;
   Measurer& measurer;
   Progress& progress;
-  const std::string& folder;  ///< of what is kept between starts; empty: nothing is kept
+  const std::string& folder;  ///< for data kept between starts; empty: nothing is kept
   std::optional<course::Results> reference;
   Message reference_error;
   std::unique_ptr<Figures> figures;
@@ -121,13 +121,13 @@ struct LessonContext {
   bool just_measured();
   std::shared_ptr<const MeasureState> state() const { return measurer.state(); }
   bool is_own(const MeasureState& state) const;
-  /// The number of the learner's own run.
+  /// The measure's value in the learner's own run.
   double number(const std::string& measure) const;
 
   double knob_value(const course::Knob& knob) const;
   std::string chosen_value(const course::Challenge::Choice& choice) const;
   course::Changes changes() const;
-  /// What the shown run was measured with, or before the first measurement what it will be.
+  /// The changes with which the shown curves were measured; before the first measurement changes().
   course::Changes shown_changes() const;
   course::FigureData figure_data() const;
   FlowContext flow() const;
@@ -138,10 +138,10 @@ struct LessonContext {
   session::ReplaceRuns small_runs() const;
 };
 
-// A page of the Lessons screen fills the room between the list and the footer. It says what the button that leads on
-// does. The pages are in pages/.
+// A page of the Lessons screen fills the room between the list and the footer, and supplies text and action of the
+// footer's button lesson/next. The pages are in pages/.
 
-/// The button that leads on.
+/// The button lesson/next.
 struct WayOn {
   std::string text, help;
   bool open = true;
@@ -153,13 +153,13 @@ class Page {
   virtual void draw(ui::Ui& ui, ui::Rect rect, LessonContext& context) = 0;
   virtual WayOn way_on(const LessonContext& context) const = 0;
   virtual void go_on(LessonContext& context) = 0;
-  /// What must be answered here before the button leads on; empty: nothing.
+  /// What must be answered before lesson/next works; empty: nothing.
   virtual std::string missing(const LessonContext&) const { return ""; }
-  /// The help of the button that goes on without an answer; empty: there is no such button.
+  /// The help of the button lesson/skip; empty: the page has none.
   virtual std::string skip_help(const LessonContext&) const { return ""; }
   virtual void skip(LessonContext&) {}
-  /// Whether the page's own button has something to do: it is yellow then. Otherwise the button that leads on is
-  /// yellow, so that a screen has one yellow button.
+  /// Whether the page's own button has something to do: it is yellow then. Otherwise lesson/next is yellow, so that a
+  /// screen has one yellow button.
   virtual bool work_left(LessonContext&) const { return false; }
   /// Called once when a measurement of the lesson has ended, whichever page is shown.
   virtual void measured(LessonContext&) {}
@@ -179,7 +179,7 @@ using Pages = std::vector<std::unique_ptr<Page>>;  // by kind
 void add_lesson_pages(Pages& pages, const LessonContext&);
 void add_course_pages(Pages& pages);
 
-/// The way on from a lesson's last page, with what is missing there, and what it does.
+/// The button lesson/next of a lesson's last page, given the page's missing(); finish_lesson() is its action.
 WayOn way_out(const LessonContext& context, const std::string& missing);
 void finish_lesson(LessonContext& context, bool complete);
 
@@ -198,19 +198,19 @@ class PredictPage : public Page {
 
   /// Locks the prediction; from here on measurements may be seen.
   void commit(LessonContext& context, bool skip);
-  /// Takes up the prediction that was made, or begins one; `begin_again` begins a second, beside which the first
-  /// stands until the second is committed.
+  /// Takes up the prediction that was made, or begins one; `begin_again` begins a second, and the first stays in
+  /// force until the second is committed.
   virtual void take_up(const LessonContext& context) = 0;
   void begin_again(LessonContext& context);
   /// An answer from a link is filled in, as far as the question can have it, for the learner to commit or to change;
   /// where a prediction was made, it waits for a second one.
   void offer(const view::Answer& answer, const LessonContext& context);
   view::Answer answer(const LessonContext& context) const;
-  /// False where opening a later step must skip the prediction.
+  /// Whether the answer can be committed; if not, opening a later step skips the prediction.
   virtual bool complete(const LessonContext&) const { return true; }
-  /// Whether the control that is meant must be pointed out, until the user has found it.
+  /// Whether the lesson's spotlight is lit, until the user has found its control.
   virtual bool wants_spotlight() const { return false; }
-  /// In the figure, where that is what the prediction is made in.
+  /// Called before and after the plot is drawn, for a prediction that is made in the figure.
   virtual void before_plot(ui::Ui&, const ui::Rect&, LessonContext&, plot::PlotSpec&) {}
   virtual void after_plot(ui::Ui&, LessonContext&, const plot::PlotSpec&) {}
 
@@ -233,15 +233,15 @@ std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context);
 
 /// Whether a figure shows the number that is asked for.
 bool asks_value_of(const course::Lesson& lesson, const course::Figure& figure);
-/// Keeps the names of levels clear of the stroke of a predicted value, and `add_said` draws it: a highlighter's across
-/// the plot, with its name where there is room.
+/// `add_said` adds a predicted value as a highlighter's stroke across the plot, with its name where there is room.
+/// `keep_levels_clear` moves the names of levels to the side where the stroke is not.
 void keep_levels_clear(const course::Prediction& asked, double value, plot::PlotSpec& plot);
 void add_said(const course::Prediction& asked, double value, const std::string& words, plot::PlotSpec& plot);
 
 // The text column is the left panel of a lesson's page: its head, its text, which scrolls, and below it what stays in
 // sight. It is drawn from the constructor to close().
 
-/// While it lives, only a rectangle answers the mouse: everything drawn outside it is scrolled out of sight.
+/// While an object lives, controls answer the mouse only within `seen`: the rest is scrolled out of sight.
 class HandsWithin {
  public:
   HandsWithin(const ui::Ui& ui, const ui::Rect& seen);
@@ -253,19 +253,19 @@ class HandsWithin {
 class TextColumn {
  public:
   enum class Of : uint8_t { Prose, Controls };  ///< controls out of sight do not answer the mouse
-  /// Takes its room from the left of `room`. Where the text is longer than its panel, it alone moves, and the task
-  /// stays in sight below it.
+  /// Takes its room from the left of `room`. If the text is taller than its panel, only the text scrolls, and the
+  /// task stays in sight below it.
   TextColumn(ui::Ui& ui, ui::Rect& room, LessonContext& context, Of of, std::string task = "");
 
   enum class Head : uint8_t {
     Lesson,
     Question,
     Challenge
-  };  ///< number, minutes and title, and with Question that too
+  };  ///< number, minutes and title; Question: also the lesson's question
   void head(Head kind = Head::Lesson);
   void prose(const course::Prose& text);  ///< its numbers may be dragged
   void box(std::string_view title, std::string_view text);
-  /// Ends the text. The task follows, and in the room that is left the picture that the lesson opens with.
+  /// Ends the text and draws the task, and with `opening` the opening picture in the remaining room.
   void close(bool opening = false);
 
   ui::Rect rest;     ///< below what was drawn
@@ -289,7 +289,7 @@ class TextColumn {
   std::vector<ui::Rect> formulas_;
 };
 
-/// Draws a page of the course that may be longer than what is seen of it. `content` draws from y on and returns its
+/// Draws a page of the course that may be taller than `room`. `content` draws from `y` downwards and returns its
 /// height.
 void draw_scrolled(ui::Ui& ui, const ui::Rect& rect, const ui::Rect& room, LessonContext& context,
                    const std::function<float(float y)>& content);

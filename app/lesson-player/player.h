@@ -19,7 +19,7 @@ class Player {
   Player(course::Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
   ~Player();
 
-  /// Fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
+  /// Fills `area`, the window below the top bar. Returns its requests: runs for the Lab, a pause of the Lab's runs.
   ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
   const course::Course& course() const { return course_; }
@@ -27,7 +27,7 @@ class Player {
   /// tests. An answer from elsewhere is filled in, as far as the lesson can have it, for the learner to commit or to
   /// change; where a prediction was made it waits for a second one.
   void open(std::string_view lesson, course::StepKind step, const view::Answer& answer = {});
-  /// The prediction as it stands here, made or in the making; empty where it was skipped or not begun.
+  /// The prediction, made or in the making; empty if it was skipped or not begun.
   view::Answer answer() const;
   /// For a link to a step: that step comes as soon as the prediction is made or skipped, with the figure of
   /// this name, if it has one.
@@ -49,13 +49,13 @@ class Player {
   course::Course course_;
   std::unique_ptr<Measurer> measurer_;
   Progress progress_;
-  std::string folder_;                      ///< of what is kept between starts; empty: nothing is kept
+  std::string folder_;                      ///< for data kept between starts; empty: nothing is kept
   std::unique_ptr<LessonContext> context_;  ///< null: there are no lessons
   Pages pages_;
   PredictPage* predict_ = nullptr;  ///< the first of them
 };
 
-/// All lessons, whatever the height, in rows of two lines or of one, and the pages of the course.
+/// The height at which the lessons and the pages of the course have rows of two lines; a lower list has lower rows.
 float list_height(const LessonContext& context);
 void draw_list_items(ui::Ui& ui, ui::Rect rect, LessonContext& context);
 /// The list in its panel, and below it the predictions.

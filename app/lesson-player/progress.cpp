@@ -146,13 +146,12 @@ const SeedValues* seeds_of(const Results* seeds, const JudgedPrediction& told, c
 constexpr double kClose = 1.25;      ///< two numbers whose ratio is smaller are close
 constexpr double kMagnitude = 3.16;  ///< of one order of magnitude: half a power of ten to either side
 
-/// How many times the larger of two numbers is the smaller one; it is infinite where they lie on different sides
-/// of zero.
+/// The ratio of the larger of two numbers to the smaller; infinite unless they have the same sign.
 double apart(double a, double b) {
   return a * b > 0 ? std::max(a / b, b / a) : std::numeric_limits<double>::infinity();
 }
 
-/// Says which way a drawing has gone from its start: 1 up, −1 down, 0 hardly away.
+/// The direction of a drawing from its start: 1 up, −1 down, 0 where it ends close to the start.
 int heading(double start, double end) {
   if (start == end || apart(start, end) < kClose) return 0;
   return end > start ? 1 : -1;
@@ -207,7 +206,7 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
   return faults_of_number(lesson, seeds, told.value, measured);
 }
 
-/// Whether the five seeds put the two in both orders.
+/// Whether the order of the two measures changes between seeds.
 bool undecided(const SeedValues& a, const SeedValues& b) {
   bool below = false, above = false;
   for (size_t i = 0; i < std::min(a.values.size(), b.values.size()); ++i) {
@@ -224,7 +223,7 @@ std::string order_words(const std::vector<const Prediction::Card*>& cards, const
   return fmt::format("{} ({})", words, last);
 }
 
-/// The cards of an order that was kept; it is empty where that was of another version of the lesson.
+/// The cards of a kept order; empty if another version of the lesson kept it.
 std::vector<const Prediction::Card*> cards_of(const Prediction& q, const std::vector<std::string>& order) {
   std::vector<const Prediction::Card*> cards;
   for (const std::string& id : order)
@@ -277,7 +276,7 @@ std::vector<std::string> order_in_words(const Lesson& lesson, const Results* see
   return faults;
 }
 
-/// Leaves a fault of measured.json to the page of the lesson, which says it.
+/// Returns nothing for a damaged measured.json, because the lesson's page reports the fault.
 std::optional<Results> seeds_if_read(const Lesson& lesson) {
   try {
     return load_results(lesson);

@@ -35,7 +35,7 @@ struct MeasureState {
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Replaces what is under way. The lesson must outlive it.
+  /// Replaces the measurement under way. The lesson must outlive the new one.
   virtual void start(const course::Lesson& lesson, const course::Changes& changes) = 0;
   virtual void stop() = 0;
   virtual std::shared_ptr<const MeasureState> state() const = 0;
@@ -65,9 +65,9 @@ class SavedCurves {
 
 class Worker : public Measurer {
  public:
-  /// The folder for measurements from earlier starts; empty: none. `on_change` is called from the worker's
-  /// thread when the state has changed (a window wakes its event loop there). `finished` is the store of finished runs
-  /// that is shared with the Lab; null: its own.
+  /// `kept` is the folder of measurements from earlier starts; empty: none. `on_change` is called from the worker's
+  /// thread when the state has changed (a window wakes its event loop there). `finished` is the store of finished
+  /// runs that is shared with the Lab; null: its own.
   explicit Worker(std::function<void()> on_change = {}, int threads = 0,
                   std::shared_ptr<RunCache> finished = nullptr, const std::string& kept = "");
   ~Worker() override;

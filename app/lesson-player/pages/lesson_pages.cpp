@@ -31,7 +31,7 @@ using namespace course;
 
 namespace {
 
-/// Whether all that is measured of a run over its steps is complete.
+/// Whether all curves over the steps of a run are complete.
 bool curves_known(const Lesson& lesson, const std::string& run, const MeasureState& state) {
   bool any = false;
   for (const Curve& curve : lesson.curves) {
@@ -147,7 +147,7 @@ class ComparePage : public Page {
   void go_on(LessonContext& context) override {
     context.turn.page = context.lesson.challenge ? PageKind::Challenge : PageKind::Explain;
   }
-  /// Puts what was said and what was measured side by side. Only what has the setting of the prediction is kept.
+  /// Judges the prediction. The result is kept only if it was measured with the setting of the prediction.
   void measured(LessonContext& context) override {
     const auto state = context.state();
     LessonProgress& kept = context.kept();
@@ -644,7 +644,7 @@ class ChallengePage : public Page {
   }
 
  private:
-  /// Saves them beside the progress, as a session that the Lab opens.
+  /// Saves the ways found beside the progress file, as a session that the Lab opens.
   void keep_found(const LessonContext& context) {
     if (context.folder.empty()) return;
     try {
@@ -756,7 +756,7 @@ void add_lesson_pages(Pages& pages, const LessonContext& context) {
   pages.push_back(std::make_unique<SayPage>());
 }
 
-// The pages of the course. The last but one: what the course found, put together.
+// The pages of the course. The last but one sums up what the course found.
 
 using namespace ui;
 using namespace course;
@@ -824,7 +824,7 @@ std::array<Rect, 4> columns(Rect row) {
 
 bool answered(const LessonProgress& p) { return p.committed || p.skipped; }
 
-/// The first answer that was off, as a question; else what there is to say.
+/// A question about the first wrong answer; without one, a sentence about the predictions so far.
 std::string sentence_of(const LessonContext& context) {
   size_t made = 0;
   for (const course::Lesson& l : context.course.lessons) made += context.progress.of(l.id).committed;
