@@ -463,7 +463,7 @@ BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& co
 }
 
 /// Replays the tape of the figure with the user's moves. A move that gives a number that is not finite, for example
-/// to numbers that are all equal, is undone.
+/// to numbers that are all equal, is ignored.
 void Figures::draw_bars(Ui& ui, Rect rect, LessonContext& context, const Figure& figure) {
   const SmallTape& tape = context.lesson.tape(figure.bars)->tape;
   const SmallTape* beside = tape_beside(context.lesson, figure);

@@ -136,7 +136,7 @@ std::string cuda_reason(const BackendState& backend, bool clock) {
   return known ? backend.cuda.get() : tr("looking for an NVIDIA GPU");
 }
 
-// Its left end.
+// Draws the switch and returns its left end.
 float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend, bool clock,
                      ShownSession& session) {
   std::optional<BackendChoice> choice;
@@ -166,10 +166,10 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
 std::string tab_of(Screen screen) { return fmt::format("app/tab/{}", name_of(screen)); }
 std::string key_of(Screen screen) { return std::to_string(kScreenKeys[static_cast<size_t>(screen)]); }
 
-// Windows lack room for the program's name and the search's key beside what is offered or said.
+// Narrower windows lack room for the program's name and the search's key beside an offer or a message.
 bool narrow(const Ui& ui) { return ui.size().x < 1100; }
 
-// Where the room right of the tabs begins.
+// Draws the tabs and returns where the room right of them begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
@@ -190,7 +190,7 @@ void tab_keys(Ui& ui, Screen& shown) {
     if (ui.shortcut(key_of(screen), tab_of(screen))) shown = screen;
 }
 
-// Goes back where anything led to a screen whose tab is held.
+// Shows the screen before again if anything led to a screen whose tab is locked.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, Message& notice) {
   if (shown == before || !ui.held(tab_of(shown))) return;
   shown = before;

@@ -1,6 +1,5 @@
-// The app state puts together the parts that a frame works on, with the one function that draws a whole frame. Window,
-// screenshot command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames come from
-// is up to them.
+// The app state combines the parts that a frame reads and changes; draw_app draws a whole frame. Window, screenshot
+// command and tests all call draw_app between ImGui::NewFrame and ImGui::Render, each in a frame loop of its own.
 #pragma once
 
 #include <functional>
@@ -22,10 +21,10 @@ namespace normscope::shell {
 
 class About {
  public:
-  // Begins to compute it, once; `wake` is called from another thread when it is there. Destroying the last copy
-  // stops the computation and waits for the step under way.
+  // Starts computing the checksum, once; `wake` is called from another thread when it is known. Destroying the last
+  // copy stops the computation and waits for the step under way.
   void ask(std::function<void()> wake);
-  // Empty while it is not known, and says why where it could not be computed.
+  // Empty while unknown; the error message if it could not be computed.
   std::string checksum() const;
   std::string text() const;
 
@@ -41,8 +40,8 @@ class About {
 
 // Where runs are asked to train, and whether CUDA can be chosen.
 struct BackendState {
-  BackendChoice chosen;  // by the user; where the runs are stands in the view
-  // Why there is no CUDA, once that is known; invalid: asked when drawn.
+  BackendChoice chosen;  // by the user; LabView::backend says where the runs are
+  // Why there is no CUDA, once that is known; invalid: cuda_unavailable() is called when drawing.
   std::shared_future<std::string> cuda;
   std::string no_cuda;  // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
 };
@@ -78,7 +77,7 @@ void draw_app(AppState&, ui::Ui&);
 // line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.
 Message draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
 
-// The program in a line below the sheet of keys: its version, its instruction set, and the
-// checksum of the default comparison's first steps (experiments/probes.h), computed on a thread of its own.
+// About is the line on the program below the sheet of keys: its version, its instruction set, and the checksum of the
+// default comparison's first steps (experiments/probes.h), computed on a thread of its own.
 
 }  // namespace normscope::shell

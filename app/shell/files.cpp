@@ -126,7 +126,7 @@ void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
   prompt.first = 0;
 }
 
-// Goes as far as all names that begin with the typed text agree; a marked name is taken whole.
+// Completes the typed text as far as all names that begin with it agree; a marked name is taken whole.
 std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size()))
     return rows[static_cast<size_t>(prompt.selected)].path;
@@ -329,7 +329,7 @@ void say_no(Ui& ui, FilePrompt& prompt, Message& notice, const std::string& path
     notice = why;
 }
 
-// Makes the prompt announce an effect, which Enter then has.
+// Makes the prompt announce an effect and ask for Enter once more.
 void ask_first(Ui& ui, FilePrompt& prompt, const std::string& path, const Message& why) {
   if (!prompting(ui)) ask_for_file(ui, prompt, FilePurpose::Open, path);
   refuse(prompt, why, path, true);
@@ -375,7 +375,7 @@ void save_placement_to(Ui& ui, Files& files, const std::string& path, Message& n
   files.prompt.done = true;
 }
 
-// Gives a name without an ending ours, and enters a folder.
+// Saves under the chosen name, with .toml added to a name without an ending. A folder is entered instead.
 void choose_name(Ui& ui, Files& files, const LabView& view, const std::string& chosen, Message& notice) {
   std::error_code none;
   if (fs::is_directory(chosen, none)) return enter_folder(ui, files.prompt, chosen);

@@ -31,7 +31,7 @@ inline bool saves(FilePurpose purpose) { return purpose <= FilePurpose::SavePlac
 struct FilePrompt {
   FilePurpose purpose = FilePurpose::Open;
   std::string path{};            // as typed
-  std::string says{};            // why Enter did not do it
+  std::string says{};            // why Enter did not open or save the file
   std::string again{};           // the path that Enter accepts when pressed once more
   bool done = false;             // the request was carried out: the prompt closes
   int selected = -1, first = 0;  // rows of the list
@@ -43,21 +43,21 @@ struct FilePrompt {
 
 // ---- the files of a session
 
-// The file that the runs were saved to or opened from here, as it was then.
+// The file to which the runs were saved or from which they were opened, with its time and size at that moment.
 struct OwnFile {
   std::string path{};
   std::filesystem::file_time_type time{};
   std::uintmax_t size = 0;
 };
-// Whether it is the same file and nobody else has written to it.
+// Whether `path` is the own file and no other program has written to it since.
 bool is_own(const OwnFile&, const std::string& path);
 
 struct Files {
   FilePrompt prompt{};
   OwnFile own{};
   std::vector<std::string> recent{};  // opened and saved lately, newest first
-  std::string opening{};              // being read
-  bool again = false;                 // although the prompt said why not
+  std::string opening{};              // path of the file being read; empty: none
+  bool again = false;                 // Enter was pressed again after the prompt's warning
   Background<OpenedFile> opened{};
   std::string replacing{};              // the runs of this file replace all that are shown
   bool looked_into = false;             // a model of another program was opened, which Inside is to show
@@ -78,12 +78,12 @@ void finish_opening(ui::Ui&, Files&, ShownSession&, Message& notice);
 // Ctrl+S: saves into the session's own file, or asks for a name.
 void save(ui::Ui&, Files&, const LabView&, Message& notice);
 void save_as(ui::Ui&, Files&, const LabView&);
-// Asks for the name of a placement that is to have the wiring of the diagram.
+// Asks for the name of a new placement with the wiring of the diagram.
 void save_placement(ui::Ui&, Files&, const diagram::DiagramState&, const LabView&);
 void ask_open(ui::Ui&, FilePrompt&);
 // Draws the prompt and carries out the user's choice.
 void draw_files(ui::Ui&, Files&, const ShownSession&, Message& notice);
-// Says that other runs are shown now: their file is the one that they were opened from, or none.
+// Called when other runs replaced the shown ones: the own file becomes the file from which they were opened, or none.
 void runs_were_replaced(Files&);
 
 // A message of the trainer or the engine, in words for a reader: "[train.lr] 5: expected ..." becomes

@@ -403,7 +403,7 @@ std::string plot_control(const Parts& parts) {
   return parts[2] == "menu" ? plot_menu(parts) : "";
 }
 
-/// Names controls of which there are many; empty: the name is spelled.
+/// The title of a control that exists many times, such as once per run; empty: the name is spelled.
 std::string title_of_kind(const Parts& parts) {
   const std::string& first = parts[0];
   const size_t count = parts.size();

@@ -45,8 +45,8 @@ using Refusal = std::function<std::string(const PaletteItem&)>;
 
 // Lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of sight, every
 // placement, and the glossary. A chosen control that is out of sight must first be brought into view by the app; then
-// it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for its runs, and
-// presets to those that one of them can have. `refusal` is the app's answer if an item were chosen.
+// it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for its runs,
+// and presets to those that one of them can have. `refusal` returns why the app would refuse an item now.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {}, const LabView* view = nullptr,
                                        const Refusal& refusal = {});
@@ -54,8 +54,8 @@ std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsew
 std::string control_title(std::string_view name);
 
 void open_palette(ui::Ui&, PaletteState&);
-// The choice that the app has to carry out; a chosen control the palette presses itself. A refused item is grey
-// with the reason, which the app says when it is chosen anyway.
+// Returns the choice for the app to carry out; the palette itself presses a chosen control. A refused item is grey
+// and shows the reason, which the app repeats if the item is chosen.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
                                         const std::string& no_cuda, const LabView& view,

@@ -49,7 +49,7 @@ struct OtherScreen {
   ScreenSettings kept;                // of a restored session, until the screen is made
 };
 
-// The cursor of an opened link, until its runs have come that far.
+// The cursor of an opened link, until its runs have reached the cursor's step.
 struct LinkedCursor {
   int32_t step = 0;
   std::optional<session::Ticket> ticket{};  // of the command that brings the runs; none: not posted yet
@@ -70,7 +70,7 @@ struct Screens {
 // The command line's store of results. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store();
 
-// A screen of an add-on, which is made where it is not yet. Throws Error where it cannot be made.
+// Returns a screen of an add-on; the first call makes it. Throws Error if it cannot be made.
 AppScreen& screen_of(Screens&, Screen);
 // Null where it was not made.
 AppScreen* made_screen(const Screens&, Screen);
@@ -88,8 +88,8 @@ void speak(const LessonsScreen&);
 // The player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
 lesson_player::Player& player_of(Screens&, Lab* lab);
-// Shows a lesson at the step that lesson_place() reads. An answer is filled in where the learner has
-// made no prediction yet. Throws Error for an unknown lesson.
+// Shows a lesson at a step: "warm-up:compare", or "warm-up" for its prediction. An answer is filled in where the
+// learner has made no prediction yet. Throws Error for an unknown lesson or step.
 void open_lesson(Screens&, Lab* lab, const std::string& name, const view::Answer& answer = {});
 
 // The appearance is how everything looks: chosen by the user, remembered by the window.
@@ -126,11 +126,11 @@ inline void set_scale(Appearance& look, float scale) {
   look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
 
-// From a frame to its link (app/link), and from a link to its view.
+// Links (app/link): from the present view to its link, and from a link to its view.
 
 struct AppState;
 
-/// Runs with their edits, step, cursor, screen and theme.
+/// The present view: runs with their edits, step, cursor, screen, lesson with its prediction, bookmarks, theme.
 link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
 /// Copies the link of the present view to the clipboard, after shell.page or as a command for a terminal. Where
 /// something does not fit it says so and copies nothing.
@@ -163,7 +163,7 @@ class UndoLog {
             char selected_before, char selected_after, bool held);
   // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
   void settle(const LabView& view);
-  // The effect of undoing an entry, or of making it again.
+  // The effect of undoing or redoing an entry.
   struct UndoEffect {
     char selected = 'A';      // the run to show
     bool other_runs = false;  // the whole session comes back
@@ -182,10 +182,10 @@ class UndoLog {
   struct UndoEntry {
     session::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
-    bool replaces = false;      // put another session in the place of one
+    bool replaces = false;      // its commands replaced the whole session
     std::string gesture{};      // fields that a drag changes, so that its next frame joins this entry
     session::Ticket begun = 0;  // the first of its commands
-    session::Ticket first = 1, last = 0;  // those that are not answered yet
+    session::Ticket first = 1, last = 0;  // its commands that the trainer has not answered
     // Entries that could be redone before this one, in case it is refused.
     std::vector<UndoEntry> undone_before{};
 
@@ -196,17 +196,17 @@ class UndoLog {
   std::vector<UndoEntry> done_, undone_;
 };
 
-// The shown session is the session that is shown and commanded, what the user asks of it and how that is undone.
+// The shown session is the session that the window shows and commands, with the user's requests and their undo log.
 
 struct ShownSession {
-  // Null where `view` is shown alone and commands only land in `commands`.
+  // Null: `view` is shown without a trainer, and commands are only collected in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
   // The user's requests in the last frame; already posted when `lab` is set.
   std::vector<session::Command> commands;
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;
-  std::vector<session::Command> asked;  // between two frames, by a dropped file
+  std::vector<session::Command> asked;  // between two frames, for example by a link
   std::vector<view::SavePlot> saves;    // plots of the last frame that became files
   UndoLog undo;
 };

@@ -32,9 +32,9 @@ class WindowPart {
   virtual void begin(ui::FrameOptions&) const {}
   /// Answers keys at the beginning of a frame.
   virtual void keys(ui::Ui&) {}
-  /// Whether it carried out the act, which is a row of its shortcuts.def.
+  /// Carries out an act of its own shortcuts.def; false: the act is not its own.
   virtual bool run(view::Act, ui::Ui&) { return false; }
-  /// The window has no top bar, no welcome and no tour.
+  /// Whether the window hides the top bar, the welcome and the tour.
   virtual bool bare() const { return false; }
   /// Draws at the right of `room` in the top bar and returns the left end of its drawing.
   virtual float draw_in_bar(ui::Ui&, const ui::Rect& room) { return room.right(); }
@@ -56,7 +56,7 @@ using WindowParts = std::vector<std::shared_ptr<WindowPart>>;  // shared by the 
 #include "chosen/window_parts.def"
 #undef WINDOW_PART
 
-/// One of each.
+/// Makes one part per row of window_parts.def.
 WindowParts make_window_parts();
 
 struct WindowState {
@@ -64,7 +64,7 @@ struct WindowState {
   char selected = 'A';                             // the Lab's run
   std::array<ScreenSettings, kScreens> screens{};  // empty: the screen was never opened
   Screen shown = Screen::Lab;
-  std::vector<std::string> parts;  // a text each of WindowParts, in their order
+  std::vector<std::string> parts;  // kept() of each of the WindowParts, in their order
   bool operator==(const WindowState&) const = default;
 };
 

@@ -75,7 +75,7 @@ bool is_old(const fs::path& folder) {
   return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;
 }
 
-// Leaves a mark of ours in a folder of ours; without it a session is offered once more.
+// Writes an empty file as a mark. If that fails, the session is offered once more.
 void mark(const fs::path& path) {
   try {
     write_file(path.string(), "", "autosave", Access::Own);
@@ -157,7 +157,7 @@ class SettingsTable {
   Message complaint_;
 };
 
-/// Takes where the gaps between the Lab's panels stand; 0: where they stand by themselves.
+/// Reads the positions of the gaps between the Lab's panels; 0: the default position.
 void read_splits(SettingsTable& table, lab::Splits& into) {
   table.read("splits", Message("a list of {} numbers", into.size()), [&](const toml::node& node) {
     const toml::array* splits = node.as_array();

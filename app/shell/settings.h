@@ -20,9 +20,9 @@ struct Settings {
   std::optional<bool> reduced_motion{};  // as chosen; otherwise the desktop's
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
-  bool welcomed = false;              // the words of the first start were answered
+  bool welcomed = false;              // the welcome of the first start was answered
   bool more_measurements = false;     // the Lab shows all plots
-  bool lesson_offered = false;        // the first lesson was, and the offer answered
+  bool lesson_offered = false;        // the first lesson was offered, and the offer answered
   std::string language{};             // of the lessons, "de"; empty: English
   lab::Splits splits{};               // where the gaps between the Lab's panels stand
   std::vector<std::string> recent{};  // files that were opened or saved, newest first
@@ -52,7 +52,7 @@ class AutosaveFolder {
   AutosaveFolder(const AutosaveFolder&) = delete;
   AutosaveFolder& operator=(const AutosaveFolder&) = delete;
   const std::string& path() const { return path_; }
-  // Says that the user closed the window: the session is kept as the last one, and not offered as a lost one.
+  // Marks the window as closed by the user: its session is kept as the last one, and not offered as a lost one.
   void close_cleanly();
 
  private:
@@ -64,10 +64,10 @@ struct EndedSession {
   std::string path;
   bool crashed = false;  // its window was not closed
 };
-// The sessions of windows that are gone, the latest first: all that crashed, and the last few
-// of those that were closed; older ones are removed.
+// The sessions of windows that are gone, the latest first: all crashed ones and the last few closed ones. Older
+// closed ones are removed.
 std::vector<EndedSession> ended_sessions(const std::string& state_folder);
-// Says that the offer was answered: it is not made again, though the last session can still be opened.
+// Marks the offer as answered: it is not made again, though the last session can still be opened.
 void decline(const EndedSession& session);
 
 }  // namespace normscope::shell

@@ -114,14 +114,14 @@ void switch_motion(AppState& state, Ui&) {
   state.notice = tr(reduced ? "reduced motion is on" : "reduced motion is off");
 }
 
-// ---- a refusal is the app's reason against a command or an entry of the palette. Whoever offers it and whoever
-// carries it out both ask here, so that nothing is offered that is refused.
+// ---- a refusal is the app's reason against a command or an entry of the palette. The palette and run_act() call the
+// same functions, so that nothing is offered that would be refused.
 
 std::string no_runs(const AppState& state) {
   return state.session.view->runs.empty() ? tr("there are no runs") : "";
 }
 
-// Asks a screen with changes of its own there.
+// Asks the shown screen if it has changes of its own, and otherwise the undo log.
 std::string step_refusal(const AppState& state, bool undo) {
   const UndoLog& log = state.session.undo;
   const Screen shown = state.screens.shown;
@@ -166,7 +166,7 @@ std::string restore_refusal(const AppState& state) {
   return any ? "" : tr("there is no session to restore");
 }
 
-// What the app does for an act, and why it would not now. Other acts a control carries out, or an add-on.
+// An act that the app itself carries out, and why it would be refused now. Controls and add-ons carry out the others.
 struct Deed {
   Act act;
   void (*run)(AppState&, Ui&);
@@ -222,7 +222,7 @@ void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   screen.diagram().preset_asked = chosen.preset;
 }
 
-// Where a term leads. A person who is in that lesson stays at the same place.
+// Opens the lesson of a glossary term. A learner who is in that lesson stays at the same step.
 void show_lesson(AppState& state, const Ui& ui, int number) {
   Screens& screens = state.screens;
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
@@ -322,7 +322,7 @@ std::string lost_windows(const Offers& offers, const LabView&) {
              : tr("The last window ended without closing.");
 }
 
-// One that the course answers: about a stuck run, one that was stuck, else what all are about.
+// A question that the course answers: about a stuck run, else a run that was stuck, else learning at all.
 std::string open_question(const Offers&, const LabView& view) {
   const auto was_stuck = [](const RunView& run) {
     const auto stuck = [](const RunEvent& event) { return event.kind == RunEvent::Kind::Stuck; };

@@ -19,14 +19,14 @@ struct Offers {
   bool restore = false;   // the first of the lost sessions
   bool welcome = false;   // the first start: a description of the program, and where to begin
   int tour = 0;           // the stop of the tour of the Lab, from 1; 0: none is made
-  bool strip = false;     // the room over the Lab that its words had
-  bool lesson = false;    // after the welcome comes the first lesson
+  bool strip = false;     // the welcome's room over the Lab stays while the mouse is there
+  bool lesson = false;    // the first lesson, after the welcome
   bool answered = false;  // set when the person answered one: the window remembers
 
   std::string last_session;  // a folder that can be restored; empty: none
   // Sessions whose window did not close, the newest first: offered one after the other.
   std::vector<std::string> lost;
-  std::string restoring;               // asked for, not answered yet
+  std::string restoring;               // the folder asked for and not restored yet
   session::Ticket restore_ticket = 0;  // of the command that does; 0: not posted
 };
 
@@ -42,7 +42,7 @@ struct Shell {
   std::string clipboard;  // the last copied text (a window also puts it on the clipboard)
   std::string page;       // the address that a copied link begins with; empty: a command is copied instead
   char selected_before = 'A';
-  size_t own_commands = 0;  // number in this frame; undo must not note them again
+  size_t own_commands = 0;  // number of commands before the screens' own, which undo must not note
 };
 
 // Gives the trainer this frame's commands so far, and passes on their tickets.
@@ -53,26 +53,26 @@ void begin_shell(AppState&, ui::Ui&);
 void draw_shell(AppState&, ui::Ui&);
 // Copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, Message& notice);
-// Does the act of a key, the palette or a button, and says why it is refused.
+// Carries out the act of a key, the palette or a button, or says why it is refused.
 void run_act(AppState&, ui::Ui&, view::Act);
 // Why an act would be refused now; empty: it would not.
 std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
-// Whether the item is on the Lab's screen while another screen is shown.
+// Whether the Lab must be shown first: for a placement, or a control that this frame has not drawn.
 bool is_hidden(const ui::Ui&, const PaletteItem&);
 
 // The search box of the top bar; `wide`: with its text. It returns true when it was clicked, which asks
 // for the palette.
 bool search_box(ui::Ui&, const ui::Rect&, bool wide);
-// One line with an offer and its answers, right-aligned in `room`; an offer stays as long as it fits the
-// state of the runs. It returns what an accepted offer asks for.
+// One line with an offer and its answers, right-aligned in `room`; an offer stays until it is answered. It returns
+// what an accepted offer asks for.
 std::optional<view::Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
 
-// Says above the Lab of a first start what is training there and what to do, in one sentence, and invites
-// to the course and to the Lab with equal ease.
+// The welcome stands above the Lab at the first start: a sentence on what trains and what to do, and two equal
+// buttons, for a tour of the Lab and for the first lesson.
 
-/// Takes its strip off the top of `area` while nobody has answered and the runs are still the sentence's, and then
-/// while the tour goes on. It returns the first lesson where that was chosen. A norm that was dragged is an answer too.
+/// Takes a strip off the top of `area` while the welcome is unanswered and three runs of letters are shown, then while
+/// the tour goes on. Returns Act::FirstLesson if it was chosen. Dragging a norm, which adds a run, counts as an answer.
 std::optional<view::Act> draw_welcome(ui::Ui& ui, ui::Rect& area, Offers& offers, const LabView& view);
 
 /// Lights up the controls of the tour's stop; called after the Lab.
