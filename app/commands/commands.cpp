@@ -1,4 +1,4 @@
-// The commands take options in, call one command, and bring errors to one line.
+// Parses the command line, runs the requested command, and prints any error as one line.
 #include "app/commands/commands.h"
 
 #include <cerrno>
@@ -112,8 +112,8 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// The exit code, which a success loses where its output was lost: with a full disk behind standard output it becomes
-/// 5, and where the reader of a pipe has gone, it becomes Interrupted, without a message.
+/// The exit code. A success whose output was lost becomes 5 where standard output cannot be written, as on a full
+/// disk, and Interrupted, without a message, where the reader of a pipe has gone.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
   if (lost.empty() || code == Exit::Interrupted) return static_cast<int>(code);

@@ -47,7 +47,7 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, Value& value, con
 #include "chosen/lesson_commands.def"
 #undef LESSON_COMMAND
 
-/// The work of an add-on's command that is done instead where there is no display.
+/// The work of an add-on that replaces the window where there is no display.
 #define HEADLESS(work) cli::Exit work(const cli::MainOptions& options);
 #include "chosen/headless.def"
 #undef HEADLESS

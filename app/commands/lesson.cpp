@@ -44,7 +44,7 @@ struct LessonOptions {
   StudyOptions study{};  ///< of check
 };
 
-/// Does not repeat which lesson cannot be read: that was said already.
+/// Exit::Input after a lesson that could not be read; course_of() has already printed which.
 Exit exit_of(const Course& course, Exit otherwise = Exit::Ok) {
   return course.broken.empty() ? otherwise : Exit::Input;
 }

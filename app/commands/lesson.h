@@ -8,9 +8,9 @@
 
 namespace normscope::commands {
 
-/// The lessons of a folder; empty: those that came with the program. It says on standard error
-/// which lessons cannot be read. `language` ("de") is an order: it throws CommandError where no lesson has it. `wish`
-/// is used without one, for lessons that have it; otherwise lessons are in English.
+/// The lessons of a folder; empty: the program's own. Prints to standard error which lessons cannot be read.
+/// `language` ("de") is required: throws CommandError if no lesson has it. Without `language` the lessons are in the
+/// language `wish`. A lesson that lacks the language is in English.
 course::Course course_of(const std::string& folder, const std::string& language = "",
                          const std::string& wish = "");
 
@@ -19,7 +19,7 @@ void add_language(CLI::App& app, std::string& language);
 /// language is English.
 void check_language(const std::string& language, const std::string& folder = "");
 
-/// Throws a CommandError that names the lessons.
+/// Finds a lesson by name or number. Throws CommandError, which lists the lessons if all could be read.
 const course::Lesson& lesson_of(const course::Course& course, const std::string& id);
 
 }  // namespace normscope::commands

@@ -74,7 +74,7 @@ class Stage {
               [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
   }
 
-  /// Takes the lines that are not a user's: true when this was one.
+  /// Carries out a line that is no user's gesture, such as "wait" or "shoot"; false: the line is another.
   bool play_line(std::string_view line) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
     while (!line.empty() && blank(line.front())) line.remove_prefix(1);
@@ -301,7 +301,7 @@ std::string read_script(const std::string& path) {
   return with_exit(Exit::Usage, [&] { return read_input_file(path, input::kScript); });
 }
 
-/// Does exactly so many steps, however small the budget is; false when interrupted.
+/// Trains exactly `steps` steps and raises a smaller budget; false when interrupted.
 bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
   if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});

@@ -45,7 +45,7 @@ bool watch(Lab& lab, cli::Progress& progress);
 /// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_pictures(Lab& lab, const PictureOptions& options, const std::string& path);
 
-inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
+inline constexpr int kSettle = 4;  ///< frames until sizes and textures no longer change
 
 /// A session without a window, whose frames become pictures: no saved state, no animation, no clock. There can be one
 /// at a time, because ImGui has one context.
@@ -64,7 +64,7 @@ struct OffscreenSession {
     state.switches.clock = false;
   }
 
-  /// The frame that was drawn last. It says once when the scale does not fit the window.
+  /// The frame that was drawn last. Prints once that the scale does not fit the window.
   headless::Image picture() {
     const std::string note = shell::scale_note(state.look, ui);
     if (!note.empty() && note != said) cli::complain(fmt::format("--scale {:g}: {}", state.look.scale, note));

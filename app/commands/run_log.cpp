@@ -46,7 +46,7 @@ std::string data_member(const DataIdentity& data) {
                      data.hash, data.symbols, text(data.unit));
 }
 
-/// Whether the log has the gradient of a parameter: weight matrices and the gains of norms, not biases
+/// Whether the log has the gradient of a parameter: weight matrices, embeddings and the gains of norms, not biases
 /// and learned scales.
 bool is_told(std::string_view parameter) {
   const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
@@ -101,7 +101,7 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
       fmt::format("{} {}: is no log that could be continued: expected another name", option, path));
 }
 
-/// Whether the log goes on after lines that begin as a log's do. Behind anything else nothing is written.
+/// Whether the file has lines of a log; a missing or empty file has none. Throws CommandError for any other content.
 bool has_lines(const std::string& path) {
   constexpr std::string_view kBegin = "{\"format\":\"normscope log";
   if (!std::filesystem::is_regular_file(path)) return false;
@@ -218,7 +218,7 @@ namespace {
 /// The number of the batch of a run's first update.
 constexpr uint64_t kFirstBatch = 1;
 
-/// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
+/// The least use of its source, in nats, with which a run counts as translating (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
 std::string number(double value, const char* format) {

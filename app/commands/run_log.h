@@ -43,7 +43,7 @@ struct RunResult {
   int32_t step = 0;
   int32_t window = 0;       ///< how many steps the two means cover, see loss_window()
   double loss = 0;          ///< mean over these steps, nats
-  double unigram = 0;       ///< unigram cross-entropy of exactly their tokens, nats; smoothed as the loss is
+  double unigram = 0;       ///< unigram cross-entropy of these steps' tokens, nats; smoothed as the loss is
   double validation = 0;    ///< NaN when not measured
   double milliseconds = 0;  ///< per step of this run; NaN when not known
   std::vector<Score> scores = {};  ///< of the validation data, where the task has any
@@ -61,16 +61,16 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
 /// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 
-/// A form in which other programs read the log of a run while it grows. Add-ons bring rows LOG_FORM(a constant) of
-/// log_forms.def.
+/// A file format in which other programs read the log of a run while it grows. Add-ons add rows LOG_FORM(constant) to
+/// their log_forms.def.
 struct LogForm {
-  const char *flag, *help;  ///< of train, with a folder
-  const char* file;  ///< its name there; of several runs each has a folder in that one, named by its letter
-  /// Where the part of a file ends behind which it can go on; nothing: it is of another form.
+  const char *flag, *help;  ///< option of train that takes a folder
+  const char* file;  ///< its name in that folder; with several runs in a subfolder named by the run's letter
+  /// The length of the part of a file after which lines can be appended; nothing: the file has another format.
   std::optional<uint64_t> (*whole)(InputFile& file);
-  /// The beginning of a file, or the lines with which it goes on after `steps`.
+  /// The lines before the first record: of a new file (steps 0), or of one that goes on after `steps`.
   std::string (*begin)(int32_t steps);
-  std::string (*record)(std::string_view line);  ///< of a line of the log; empty: none
+  std::string (*record)(std::string_view line);  ///< the record for a line of the log; empty: none
 };
 #define LOG_FORM(form) extern const LogForm form;
 #include "chosen/log_forms.def"
@@ -79,19 +79,19 @@ std::span<const LogForm* const> log_forms();
 
 class RunLog {
  public:
-  /// Creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on` existing
-  /// lines stay, if they belong to such a log. `data` is the runs' data, for the header. Throws Error with the path.
+  /// Creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on` an existing
+  /// log keeps its lines; any other file throws. `data` is the runs' data, for the header. Throws Error with the path.
   RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
 
-  /// Writes the steps of a run in another form too. Throws Error with the path. With `go_on` a file that is there
-  /// stays, up to this step.
+  /// Writes the steps of a run in another form too. With `go_on` an existing file is continued after `steps`. Throws
+  /// Error with the path.
   void also(const LogForm& form, char letter, const std::string& path, bool go_on, int32_t steps);
 
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
             std::span<const float> stats, std::optional<double> validation,
             std::span<const Score> scores = {});
   void result(const RunResult& result);
-  /// Runs at the end and throws Error when something could not be written.
+  /// Called at the end: throws Error if something could not be written.
   void check() const;
 
  private:

@@ -59,7 +59,7 @@ struct TrainOptions {
   cli::BackendOptions backend;
 };
 
-/// A run that was asked for and its data, which runs on the same data share.
+/// A requested run and its task, which is shared by all runs on the same data.
 struct RunPlan {
   ConfigRun config;
   std::shared_ptr<const Task> task;
@@ -79,7 +79,7 @@ struct Job {
   RunLabel label() const { return {letter, run->spec().seed}; }
 };
 
-// ---- what it writes beside its log: states and the learned pieces of texts
+// ---- the command's other output: saved states and the learned pieces of texts
 
 std::string beside_save(const TrainOptions& options) {
   return options.save.empty() ? "" : options.save + ".bpe.model";
@@ -133,7 +133,7 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
     std::remove(kept(step - options.keep * options.save_every).c_str());
 }
 
-/// Where another form has the log of a run.
+/// The path of a run's log in another form.
 std::string log_path(const LogForm& form, const std::string& folder, char letter, size_t runs) {
   if (folder.empty()) return "";
   return (std::filesystem::path(folder) / (runs > 1 ? std::string(1, letter) : "") / form.file).string();
@@ -450,7 +450,7 @@ void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why)
     while (job.run->catching_up()) job.run->step();
 }
 
-/// Does `action`, on the CPU once more when the device gives out under it.
+/// Runs `action`; if the device fails, all runs move to the CPU and `action` runs once more.
 template <typename Action>
 void with_fall_back(Machine& machine, std::vector<Job>& jobs, cli::Progress& progress, Action&& action) {
   try {
@@ -502,7 +502,7 @@ std::string progress_note(const std::vector<Job>& jobs) {
   return note;
 }
 
-/// Speaks once for each data set.
+/// Prints the note of each data set once.
 void say_notes(const std::vector<Job>& jobs) {
   std::set<const Task*> said;
   for (const Job& job : jobs)

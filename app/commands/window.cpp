@@ -1,4 +1,4 @@
-// normscope without a command opens the window, or where there is none does the headless main job.
+// normscope without a command opens the window, or without a display does the headless main job.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -47,7 +47,7 @@ Work headless_work() {
   return nullptr;
 }
 
-/// Cheap enough to ask first: without a display a window library may need seconds to find out.
+/// Checked first because it is cheap: without a display a window library may need seconds to find out.
 bool display_named() {
 #if defined(__linux__) || defined(__FreeBSD__)
   const auto named = [](const char* variable) {
