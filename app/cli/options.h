@@ -37,7 +37,7 @@ struct MainOptions {
   double scale = 0;        ///< 0: as remembered
   std::string language{};  ///< of the lessons; empty: as remembered
   bool safe_mode = false;
-  bool instant = false;   ///< small runs that are whole at every moment
+  bool instant = false;   ///< small runs, trained whole at every change
   std::string frame_log;  ///< the cost of every frame of the window, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;
   int32_t steps = 0;    ///< 0: the runs' own budget
@@ -66,7 +66,7 @@ CLI::Validator whole(int64_t low, int64_t high);
 
 /// Adds --backend; `standard` is the default that --help names.
 void add_backend(CLI::App& app, BackendOptions& options, const char* standard = "cpu");
-/// Adds --theme and --scale; with `both`, two pictures are a choice too.
+/// Adds --theme and --scale; with `both`, --theme also accepts both (two pictures).
 void add_look(CLI::App& app, std::string& theme, double& scale, bool both = false);
 void add_steps(CLI::App& app, int32_t& steps, const char* help);
 void add_seed(CLI::App& app, int64_t& seed);
@@ -80,9 +80,9 @@ void add_main_runs(CLI::App& app, MainOptions& options);
 /// Adds the options that the window and compare share.
 void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend = "cpu");
 
-// The specs turn options into specifications, for train, compare, screenshot and the window.
+// These functions turn options into specifications, for train, compare, screenshot and the window.
 
-/// The run that learns data which the command line names without a run.
+/// The preset of the run for data that the command line names without a run.
 inline constexpr const char* kUsualPreset = "pre";
 
 /// The runs of a configuration file, or the three of the default comparison (letters A, B, C). Throws
@@ -93,7 +93,7 @@ std::vector<ConfigRun> runs_of(const std::string& config);
 void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string>& presets,
                      const std::vector<std::string>& sets, const std::vector<std::string>& edits);
 
-/// Sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). It checks the whole.
+/// Sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). Validates every run.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
 
 /// Reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage),
@@ -119,8 +119,8 @@ struct NamedFile {
 
 std::vector<NamedFile> files_of(const RunSpec& spec);
 
-/// Throws CommandError(usage) for an output that the same command reads, or that two outputs share, so
-/// that this is said before the work and not after it. Empty paths are not files.
+/// Throws CommandError(usage) for an output that the same command reads or that two outputs share; called before the
+/// work starts, so that no work is lost. Empty paths are not files.
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 /// Also throws CommandError(internal) for an output that cannot be written there.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
@@ -137,7 +137,7 @@ class Machine {
   Backend& backend() { return device_ ? *device_ : *cpu_; }
   Backend& cpu() { return *cpu_; }
   bool on_device() const { return device_ != nullptr; }
-  /// Says on stderr why everything goes on on the CPU. Nothing may be on the device any more.
+  /// Prints to stderr why training continues on the CPU, and frees the device. Nothing may be left on it.
   void leave_device(const std::string& why);
 
  private:

@@ -43,7 +43,7 @@ void add_option_text(std::string& line, std::string_view between, const char* op
 
 /// The SVG's path as seen from the page's folder; empty: there is none.
 std::string picture_beside(const StudyFiles& files);
-/// The command that makes the same page, including its files where they do not name places of this machine.
+/// The command that makes the same page, with the options of its files whose paths are relative.
 std::string page_command(std::string line, const StudyFiles& files);
 
 using experiments::OnProgress, experiments::StudyResults;
@@ -55,7 +55,7 @@ struct StudyWork {
   std::string extent;                ///< for --dry-run, after the number of runs: "35 cells"
   int64_t runs = 0;                  ///< for --print-command
   std::vector<NamedFile> inputs{};   ///< files that it reads
-  std::vector<NamedFile> outputs{};  ///< files that it writes besides StudyFiles
+  std::vector<NamedFile> outputs{};  ///< files that it writes in addition to StudyFiles
   /// The command line that trains the study; `between` goes before each option.
   std::function<std::string(std::string_view between)> command{};
   std::function<StudyResults(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
@@ -74,11 +74,11 @@ Exit run_study(const StudyOptions& options, StudyWork work);
 /// with a size limit. If that cache cannot be used, it warns and names no folder. With `reads_only` it makes no folder.
 experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
-/// The whole without --shard. Throws CommandError(usage).
+/// The part of the study that --shard names; without --shard all of it. Throws CommandError(usage).
 experiments::Shard shard_of(const StoreOptions& options);
 
-/// Throws CommandError(internal) where a requested folder lacks what was trained. For the
-/// cache, which nobody asked for, the warning that Bars prints is enough.
+/// Throws CommandError(internal) if the folder of --store lacks results of this command. For the default cache the
+/// warning that Bars prints is enough.
 void require_kept(const experiments::ResultStore& store);
 
 /// The message of an interrupted command: whether the store kept its results.
@@ -90,8 +90,8 @@ class Bars {
  public:
   bool operator()(const experiments::Progress& at);
   void clear();
-  /// Clears the bar too, and says what became of the store: a line per damaged file, and how many results were
-  /// removed to make room.
+  /// Clears the bar too, and reports on the store: a line per damaged file, and how many results were removed to make
+  /// room.
   void finish(const experiments::ResultStore& store);
 
  private:

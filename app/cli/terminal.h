@@ -77,7 +77,7 @@ class InterruptGuard {
 /// picture. A file is written within an InterruptGuard of its own, so that none is left half written.
 class EndsAtOnce {
  public:
-  /// Why, as complain() prints it; it must outlive this. Throws CommandError where the interrupt came before.
+  /// `line` is what complain() prints; it must outlive the object. Throws CommandError if the interrupt came before.
   explicit EndsAtOnce(const char* line);
   ~EndsAtOnce();
   EndsAtOnce(const EndsAtOnce&) = delete;
@@ -108,8 +108,8 @@ std::string print_error() noexcept;
 /// breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
-/// The last tasks of a command, each of which runs whatever becomes of the others: each failure
-/// is a line on standard error, and the first one decides the exit code.
+/// The last tasks of a command. Each runs even if others fail: a failure is a line on standard error, and the first
+/// failure decides the exit code.
 class Closing {
  public:
   template <typename Action>
@@ -161,8 +161,8 @@ class Progress {
   std::chrono::steady_clock::time_point start_, last_;
 };
 
-// How a system tells a program to end, for the guards: interrupts.cpp has it by signals of POSIX,
-// platforms/windows/interrupts.cpp by events of the console. What both print is in terminal.cpp.
+// The system's requests to end, for the guards: interrupts.cpp receives them as POSIX signals,
+// platforms/windows/interrupts.cpp as console events. terminal.cpp prints the lines for both.
 
 /// Effect of an interruption: the system's own, set the flag, or end the program at once with a line.
 enum Answer { kDefault, kFlag, kEnd };
@@ -172,7 +172,7 @@ void answer_with(int how);
 /// Sets the flag, as Ctrl+C does, or takes it back.
 void interrupt(bool came = true) noexcept;
 bool was_interrupted() noexcept;
-/// Keeps say_unanswered() from being called for the interruption that came: what follows is its answer.
+/// Keeps say_unanswered() from being called for the pending interruption, because the command answers it now.
 void withdraw_notice() noexcept;
 
 /// Prints the line of EndsAtOnce and ends the program as interrupted. Like say_unanswered() it takes no lock
