@@ -1,5 +1,5 @@
-// A session as the fragment of an address: whoever opens it trains the same runs to the same step and
-// looks at the same place. docs/links.md has the format.
+// A session as the fragment of an address: opening the link trains the same runs to the same step and shows the same
+// view. docs/links.md has the format.
 //
 //   1&run=A=post&run=B=pre&set=B:train.warmup=200&edit=A:214:train.lr=0.001&step=300&cursor=214&theme=dark&end
 //
@@ -23,8 +23,8 @@ namespace normscope::link {
 
 struct LinkedView {
   std::vector<ConfigRun> runs;      ///< one to four, ascending from A
-  int32_t step = 0;                 ///< to which all are trained, within their budget
-  bool instant = false;             ///< they are whole at every moment
+  int32_t step = 0;                 ///< to which all runs are trained, within their budget
+  bool instant = false;             ///< see session::ReplaceRuns::instant
   std::optional<int32_t> cursor{};  ///< an earlier step to look at; none: the newest
   Screen screen = Screen::Lab;
   std::string lesson{};   ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
@@ -34,7 +34,7 @@ struct LinkedView {
   bool dark = false;
   char shown = 'A';              ///< the run whose wiring and settings are shown
   std::vector<int> bookmarks{};  ///< steps, ascending
-  /// Files of one's own that the runs learn from, which no link carries: field and name, {"data.text",
+  /// The user's own files from which the runs learn, which no link carries: field and name, {"data.text",
   /// "book.txt"}. In `runs` the field is empty.
   std::vector<std::pair<std::string, std::string>> needs{};
 };
@@ -50,13 +50,13 @@ LinkedView read_link(std::string_view text);
 
 /// Says "it needs your text book.txt, which it does not carry"; empty where it needs nothing.
 std::string needed_words(const LinkedView& view);
-/// Throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
+/// Throws Error for a file in `needs` that no run of `runs` names, with the option that would name it.
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
 
 }  // namespace normscope::link
 
-// Takes the settings of a screen apart, which came from a link or a session. What it refuses is said
-// as of a link; of a session nobody hears it.
+// The reader parses the settings of a screen, from a link or from a session. Its errors name a link; a session's
+// errors are discarded.
 
 namespace normscope::link {
 
@@ -72,13 +72,13 @@ class ScreenSettingsReader {
   ScreenSettingsReader(Screen screen, const ScreenSettings& settings)
       : screen_(name_of(screen)), rest_(settings) {}
 
-  /// The value of a key that stands there once or never. Throws Error.
+  /// The value of a key; nothing if it is missing. Throws Error for a repeated key.
   std::optional<std::string> text(std::string_view key);
   std::vector<std::string> all(std::string_view key);
-  /// A whole number from `low` to `high`; `usual` where there is none. Throws Error.
+  /// A whole number from `low` to `high`; `usual` if the key is missing. Throws Error.
   int32_t whole(std::string_view key, int32_t low, int32_t high, int32_t usual);
   double real(std::string_view key, double low, double high, double usual);
-  /// Refuses settings that nobody has read. Throws Error.
+  /// Throws Error for a setting that was not read.
   void done() const;
 
   [[noreturn]] void refuse(std::string_view key, std::string_view value, const Message& expected) const;
