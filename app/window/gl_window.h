@@ -1,5 +1,5 @@
-// The tools with which the window is drawn: GLFW's window, an OpenGL context, Dear ImGui and its back ends for
-// both. In a browser the window is the page's canvas and OpenGL is WebGL 2. The session that draws in it calls it.
+// The tools with which the window is drawn: GLFW's window, an OpenGL context, Dear ImGui and its back ends for both. In
+// a browser the window is the page's canvas and OpenGL is WebGL 2. run_window opens it, and WindowSession draws in it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ struct GLFWwindow;
 
 namespace normscope::window {
 
-// Undoes in reverse whatever open() has done, however far it came.
+// The destructor undoes in reverse whatever open() has done, however far it came.
 class GlWindow {
  public:
   GlWindow() = default;
@@ -22,8 +22,7 @@ class GlWindow {
 
   GLFWwindow* handle() const { return handle_; }
 
-  // The monitor under the window's middle, looked up again once a
-  // second at most. 0: not known.
+  // Width of the monitor under the window's middle, looked up again once a second at most. 0: not known.
   int monitor_width_px();
   int monitor_width_mm();
 

@@ -21,9 +21,9 @@ struct WindowOptions {
   // Logs and saved runs to open side by side; with any, `runs` are not started.
   std::vector<std::string> files{};
   bool play = true;
-  bool instant = false;                    // the runs are whole at every moment
+  bool instant = false;                    // see session::ReplaceRuns::instant
   Screen shown = Screen::Lab;              // the screen that comes first
-  std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
+  std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown in its view
   std::optional<bool> dark{};              // otherwise as remembered
   std::optional<float> scale{};            // as requested; 1 = 100 % of the display's
   std::optional<BackendChoice> backend{};  // otherwise as remembered
@@ -34,10 +34,9 @@ struct WindowOptions {
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
 
-// The results of run_window. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
-// goes headless.
-// kDisplayLost: the display server went away under the window; the process ends with this code, and the autosave is
-// complete.
+// The results of run_window. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller reports it and goes
+// headless. kDisplayLost: the display server went away under the window; the process ends with this code, and the
+// autosave, if there is one, is complete.
 inline constexpr int kDisplayLost = 6;
 inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2, kWindowInterrupted = -3;
 
@@ -59,7 +58,7 @@ class FramePacer {
   double period(double now) const;
 
   bool software_, changed_ = true, animating_ = false, settled_ = true;
-  bool echo_ = false;  // one more frame after input, in which other places light up for what is hovered
+  bool echo_ = false;  // one more frame after input, in which other controls light up for the hovered one
   double last_ = -1e9, hand_ = -1e9;
 };
 

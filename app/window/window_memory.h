@@ -1,5 +1,5 @@
-// The memory of one window from start to end: settings, its autosave folder, the session before.
-// The window calls it; with --safe-mode it reads nothing and leaves nothing behind.
+// The memory of one window from start to end: settings, its autosave folder, the sessions before. The window calls
+// it; with --safe-mode it reads neither settings nor sessions and writes nothing.
 #pragma once
 
 #include <future>

@@ -1,5 +1,5 @@
-// One window with its Lab: what happens between the events of a window and draw_app. Whoever owns
-// the loop calls turn() after each wait: run_window here, the browser's frames in platforms/web.
+// One window with its Lab: the work between the events of a window and draw_app. The event loop calls turn() after
+// each wait: run_window here, the browser's frames in platforms/web.
 #pragma once
 
 #include <imgui.h>
@@ -21,7 +21,7 @@ class SoftwareScreen;
 
 namespace normscope::window {
 
-// Has the trainer's callback only ring the bell; everything else happens on the calling thread.
+// The trainer's callback only sets a flag and wakes the event loop; everything else happens on the calling thread.
 class WindowSession {
  public:
   WindowSession(GlWindow& window, const WindowOptions& options, WindowMemory& memory);
@@ -29,7 +29,7 @@ class WindowSession {
   WindowSession(const WindowSession&) = delete;
   WindowSession& operator=(const WindowSession&) = delete;
 
-  // Waits for an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
+  // Waits for an event, a new view or the time of the next frame. While a frame is due, a new view wakes nothing.
   void sleep();
   // Takes what came in since the last turn, and draws a frame if one is due within `soon` seconds.
   void turn(double soon = 1e-3);
