@@ -17,9 +17,9 @@
 //           square of the input, then of the sum behind each sub-layer, before a norm on the stream; x: 1, 2, 3, ...
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
 //   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, the norm times |x| over sqrt(width);
-//           gradient_mean, gradient_variance: what its backward pass leaves of a gradient's (see
-//           measure/small_tape.h). Of its activation: activation_share, mean square of what it lets through over that
-//           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1
+//           gradient_mean, gradient_variance: the parts of a gradient's mean and variance that its backward pass keeps
+//           (NormGradient, measure/small_tape.h). Of the run's activation: activation_share, mean square of its output
+//           over its input's. x: scale, width or shift of the rows; default width: the model's, default scale: 1
 //   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
 //   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio
 //           to another one or to one layer's ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer. At
@@ -28,7 +28,7 @@
 //           last x layers
 //   one_step  change: by how much one step changes the loss of its own batch, had it been made at another learning
 //           rate; x: the rate
-//   tape    a number of a tape (tapes.h); x: a field's values, the steps, or the places of its numbers
+//   tape    a number of a tape (tapes.h); x: a field's values, the steps, or the indices of its numbers
 #pragma once
 
 #include <map>
@@ -55,8 +55,8 @@ bool grows(const Curve& curve);
 /// Whether the curve has every layer at several steps: what a walk draws (pictures/pictures.h).
 inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile && curve.to > curve.from; }
 
-/// Turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of`
-/// is how many layers the stack of such a name has.
+/// Turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of` is the
+/// number of layers of the stack to which a name belongs.
 std::string of_layer(std::string name, int32_t layer);
 int32_t layers_of(const std::string& name, const ModelConfig& model);
 

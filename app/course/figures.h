@@ -64,9 +64,9 @@ std::optional<double> comes_back(const CurveData& valley);
 /// The rate at which the run, with the learner's changes, makes the step of that curve.
 double rate_in_use(const Lesson& lesson, const Curve& curve, const Changes& changes);
 
-/// Adds a ball, which the learner drags along the curve from rate to rate while a sentence says what the step would do
-/// to the loss of its own batch there: at the measured point nearest to data.ball, its sentence, the level before the
-/// step, and marks at the rate in use and at the critical rate. Without a measured point it adds the level alone.
+/// Adds a ball at the measured point nearest to data.ball, a sentence on what the step would do to the loss of its
+/// own batch at that rate, the level before the step, and marks at the rate in use and at the critical rate. The
+/// learner drags the ball along the curve. Without a measured point it adds the level alone.
 void add_ball(const Lesson& lesson, const Curve& curve, const CurveData& valley, const FigureData& data,
               plot::PlotSpec& plot);
 

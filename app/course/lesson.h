@@ -1,6 +1,6 @@
-// A lesson is one value: what lessons/NN-name/lesson.toml and the Markdown beside it say. It has no behaviour: the
-// reader fills it in (reader.h), curves.h measures what it names, check.h judges its claim, the player and the report
-// show it.
+// A lesson is one value: the content of lessons/NN-name/lesson.toml and of the Markdown beside it. It has no
+// behaviour: the reader fills it in (reader.h), curves.h measures what it names, check.h judges its claim, the player
+// and the report show it.
 //
 // Everything measured is a Curve, one number over an x for every seed: over training steps, over the values of a
 // setting, over depth, over sub-layers. A Measure takes one number from a curve, or combines two measures. A Check says
@@ -194,7 +194,7 @@ struct Curve {
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
-  int32_t positions = 8;     ///< gradients of one position are the rms over so many; 0 = mean over the batch
+  int32_t positions = 8;     ///< gradients: rms over so many positions' own gradients; 0: of the mean over the batch
   double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
   int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of so many fresh models
   bool at_start = true;      ///< Shares: before training; false: after it
@@ -231,8 +231,8 @@ struct Measure {
 /// A neighbouring hypothesis: what the measure would be if the hypothesis were true.
 struct Neighbour {
   std::string what{};             ///< "like √N"
-  std::optional<double> value{};  ///< it says so itself; or one of:
-  std::string measure{};          ///< what this other measure came to
+  std::optional<double> value{};  ///< the value itself; or one of:
+  std::string measure{};          ///< the value of this other measure
   std::string curve{};            ///< the measure taken of this curve instead of its own
   std::string law{};              ///< the measure taken of an exact "line", "root" or "log"
   bool needs_curve() const { return !curve.empty() || !law.empty(); }
@@ -248,7 +248,7 @@ struct Check {
 struct FigureLine {
   std::string curve{};
   std::string run{};   ///< the run whose colour it has: "A".."D"; empty: grey, as a run for comparison
-  std::string name{};  ///< shown at the end of the line; empty: what the run is called
+  std::string name{};  ///< shown at the end of the line; empty: the run's run_label()
 };
 
 /// A named level: a number, or a measure's mean over the reference runs.
@@ -289,7 +289,7 @@ struct Figure {
   std::string below{};  ///< river: another river figure, which the player draws below it, sub-layer by sub-layer
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
-  int32_t follow = 0;   ///< tape: drawn as a network that follows this place, from 1; 0: as a table
+  int32_t follow = 0;   ///< tape: drawn as a network that follows this index, from 1; 0: as a table
   std::string ball{};   ///< a curve of one step, one of its lines: the learner drags a ball along it
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
   /// walk: for each curve, the curves of mean squares that the norms on its stream read, one per sub-layer.

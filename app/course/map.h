@@ -62,7 +62,7 @@ RunSpec with_value(RunSpec spec, const std::string& field, double value);
 /// Returns every run that a swept curve needs, made from `run`. Throws Error for values that the specification refuses.
 std::vector<experiments::StudyRun> points_of(const Curve& curve, const experiments::StudyRun& run);
 
-/// Measures over `xs`: the curve's own values, and those that the learner tried.
+/// Measures over `xs`, which are the sweep_values() of the curve.
 CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const experiments::StudyRun& run,
                         experiments::RunStore& store, const experiments::OnStep& on_step);
 /// The part of a sweep whose runs are finished, up to the first unfinished one.

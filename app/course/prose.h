@@ -1,12 +1,11 @@
-// The prose of a lesson: Markdown (md4c) with formulas between dollar signs and, between braces, what a page
-// of paper cannot do:
+// The prose of a lesson: Markdown (md4c) with formulas between dollar signs and these marks between braces:
 //   {A}              the letter tile of run A
 //   {value NAME}     a measure, from the learner's own run (a dash before it)
 //   {band NAME}      the same from the course's reference runs: mean and range over seeds (measured.json)
 //   {ref NAME}       the mean over the reference runs, without the range
 //   {drag NAME}      the number of a knob, to be dragged; it acts on the run
 //   {text A}         what the model of run A writes, on a line of its own
-//   {name A}         what run A is called, with the settings that tell it from the others
+//   {name A}         the label of run A, with the settings in which the runs differ
 //   {lesson ID}      a ring with the number of a lesson, which opens it (only in so-why.md, see reader.h)
 //   {if NAME < 3} ... {else if OTHER >= 1 and NAME > 5} ... {else} ... {end}
 //                    a sentence in several forms: the first whose conditions hold is shown

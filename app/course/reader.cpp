@@ -253,8 +253,8 @@ void take_language(Course& course, const std::string& folder, const std::string&
 
 constexpr const char* kWhyFile = "so-why.md";
 
-/// Whether the lesson that a mark names is in the course; throws an Error for a mark that has no place
-/// on this page, and for a measure that its lesson lacks.
+/// Whether the lesson that a mark names is in the course; throws Error for a mark that this page may not have, and
+/// for a measure that its lesson lacks.
 bool is_there(const Course& course, const Inline& piece, const std::string& file) {
   using Kind = Inline::Kind;
   if (piece.kind == Kind::Text || piece.kind == Kind::Formula) return true;
@@ -746,7 +746,7 @@ std::string path_in(const std::string& folder, const std::string& language, cons
 
 std::string prose_file(StepKind kind) { return std::string(to_string(kind)) + ".md"; }
 
-/// Turns [figure.losses] title into "figure.losses.title". What is no text is at fault.
+/// Turns [figure.losses] title into "figure.losses.title". Throws Error for a value that is no text.
 void flatten(const toml::table& table, const std::string& file, const std::string& before, Texts& out) {
   for (const auto& [key, node] : table) {
     const std::string name = before + (before.empty() ? "" : ".") + std::string(key.str());

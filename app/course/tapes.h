@@ -56,7 +56,7 @@ std::vector<std::string> numbers_in(const std::string& line);
 struct TapeTable {
   std::vector<TapeRow> rows;  ///< the given numbers, then the instructions; before a loss its probabilities
   size_t done = 0, forward = 0, lines = 0;
-  std::string said;  ///< what the last one did: "h = x × u", "back through y: gradient of s"
+  std::string said;  ///< the last instruction in words: "h = x × u", "back through y: gradient of s"
 };
 /// Makes the table in the language of `words`. Computed numbers have `digits` digits, given ones appear as written.
 TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"),

@@ -125,7 +125,7 @@ const std::string& detached_words(const Bars::OtherNorm& beside, const Words& wo
   return words.say(fmt::format("norms.{}.title", short_name(beside.norm)));
 }
 
-/// Replays the other tape with the same hand, and gives both gradients one axis.
+/// Replays the other tape with the same moves, and gives both gradients one axis.
 void add_beside(Bars& bars, const SmallTape& beside, const BarsHand& hand) {
   const auto back = [&](const SmallTape& tape) {
     return doubles(replay_small_tape(tape).gradients.at(bars.x).values);

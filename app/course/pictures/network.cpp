@@ -59,7 +59,7 @@ class Layout {
     return nullptr;
   }
 
-  /// Whether a later sum reads the name beside what is made of it: there a branch leaves.
+  /// Whether a sum reads `name` too and `reader` is no sum: then `reader` begins a branch.
   bool branches_off(const std::string& name, const std::string& reader) const {
     const SmallTape::Instruction* reads = instruction(reader);
     if (!reads || reads->op == SmallTape::Op::Add) return false;
@@ -98,7 +98,7 @@ class Layout {
   TapeNetwork network_;
 };
 
-/// A line from a box to one that reads it, with right angles, so many px beside the middle.
+/// A right-angled line from a box to a box that reads it, `aside` px off the middle.
 std::vector<Vec> wire_between(const TapeNetwork& network, const NetworkPlaces& places, size_t from, size_t to,
                               float aside) {
   const NetworkBox &a = network.boxes[from], &b = network.boxes[to];

@@ -26,8 +26,8 @@ struct Walk {
     std::string name;             ///< of the run, or of the part
     std::vector<double> lengths;  ///< by layer, the lowest first; empty: not known yet
     std::string part{};           ///< "decoder", of a model with two stacks; empty: it has one
-    /// For each layer, by what the norms on the way into it divide the gradient, in the order in which it passes
-    /// them: the spread of what each norm read. Empty where there is no norm on the stream, or nothing is known.
+    /// For each layer the divisors of the gradient on its way into the layer, in the order in which it passes the
+    /// norms: the spread of each norm's input. Empty where there is no norm on the stream, or nothing is known.
     std::vector<std::vector<double>> divisors{};
   };
   std::vector<Stack> stacks{};
@@ -41,7 +41,7 @@ struct Walk {
 std::pair<int32_t, int32_t> walk_steps(const Lesson& lesson, const Figure& figure, const FigureData& data);
 /// The step that a walk shows before the user chooses one.
 int32_t opening_step(const Figure& figure, const std::pair<int32_t, int32_t>& steps);
-/// Takes a step from what may be seen: the learner's own run, or the mean over the seeds.
+/// The walk at one step, from the data that may be seen: the learner's own run, or the mean over the seeds.
 Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data, int32_t step);
 
 /// The divisors in `room` px: "÷ 1.13 ÷ 1.41", or their product "÷ 1.59" where that is too wide; empty for none.
