@@ -102,7 +102,7 @@ float runs_height(const LessonContext& context);
 void draw_runs(ui::Ui& ui, ui::Rect& rest, const LessonContext& context,
                const std::function<RunNote(const course::LessonRun&)>& note = {}, float beside = 0);
 
-// A slider has a track, the numbers that it can stop at, and a knob that hand and arrow keys move.
+// A slider has a track, the numbers that it can stop at, and a knob that mouse and arrow keys move.
 
 struct SliderRange {
   double low = 0, high = 1, step = 1;

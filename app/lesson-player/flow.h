@@ -52,8 +52,8 @@ struct KnobDrag {
   double steps = 0;  ///< steps of the knob; up is positive
 };
 
-/// Draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
-/// was moved.
+/// Draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives the moved
+/// knob.
 float flow(ui::Ui& ui, const ui::Rect& rect, const course::Prose& prose, const FlowContext& context,
            bool draw, KnobDrag* dragged);
 

@@ -238,8 +238,8 @@ bool asks_value_of(const course::Lesson& lesson, const course::Figure& figure);
 void keep_levels_clear(const course::Prediction& asked, double value, plot::PlotSpec& plot);
 void add_said(const course::Prediction& asked, double value, const std::string& words, plot::PlotSpec& plot);
 
-// The text column is the left panel of a lesson's page: its head, its text, which scrolls, and below it what stays in
-// sight. It is drawn from the constructor to close().
+// The text column is the left panel of a lesson's page: its head, its text, which scrolls, and below it the task,
+// which does not. It is drawn from the constructor to close().
 
 /// While an object lives, controls answer the mouse only within `seen`: the rest is scrolled out of sight.
 class HandsWithin {

@@ -139,7 +139,7 @@ ScreenRequests Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   return requests;
 }
 
-// ---- the footer has the steps, the button that leads on, and the way to the Lab.
+// ---- the footer has the steps, and the buttons lesson/next and lesson/lab.
 
 namespace {
 
@@ -149,7 +149,7 @@ struct Place {
 constexpr Place kPlaces[] = {{"predict", "Predict"},     {"run", "Run"},         {"compare", "Compare"},
                              {"challenge", "Challenge"}, {"explain", "Explain"}, {"say", "Say"}};
 
-/// Draws one place with its left edge there; returns the right edge.
+/// Draws one step with its left edge at `at`; returns the right edge.
 float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int index, int now, bool words) {
   const Place& place = kPlaces[static_cast<size_t>(page)];
   Painter& p = ui.paint();
@@ -191,7 +191,7 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
   return box.right();
 }
 
-/// The four steps, and what the lesson has beside them. It returns their right end.
+/// The four steps, and Challenge and Say if the lesson has them. Returns their right end.
 float draw_stepper(Ui& ui, const Rect& rect, LessonContext& context) {
   constexpr size_t kFar = 5;  // so many stand further apart
   std::vector<PageKind> all{PageKind::Predict, PageKind::Run, PageKind::Compare};
@@ -249,7 +249,7 @@ void draw_course_button(Ui& ui, const Rect& left, LessonContext& context) {
   ui.end_popup();
 }
 
-/// Says left of the buttons, where there is room, why the one that leads on is grey; its help says so too.
+/// Writes left of the buttons, where there is room, why lesson/next is grey; its help says so too.
 void draw_why_grey(Ui& ui, const Rect& room, const std::string& why) {
   for (const float px : {type::body, type::tick})
     if (const TextStyle style{Face::Sans, px}; ui.paint().text_width(style, why) <= room.w) {

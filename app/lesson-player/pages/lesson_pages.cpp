@@ -1,5 +1,5 @@
-// The pages of a lesson behind the prediction. The second page measures: what is trained, how far it is, and the figure
-// as it grows.
+// The pages of a lesson after the prediction. The second page measures: it shows the trained runs, their progress,
+// and the figure as it grows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -394,8 +394,8 @@ class ExplainPage : public Page {
   bool reach_open_ = false;
 };
 
-// ---- Behind Explain is what the learner should now be able to say: sentences to complete with a word. The lesson ends
-// here, or with Explain where it has no sentences.
+// ---- After Explain come sentences to complete with a word: what the learner should now be able to say. The lesson
+// ends here, or with Explain where it has no sentences.
 
 constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
 
@@ -515,7 +515,7 @@ void finish_lesson(LessonContext& context, bool complete) {
   context.leave();
 }
 
-// ---- Behind Compare is a task for the learner's own run, with hints, a score, and the ways found as a session.
+// ---- After Compare comes a task for the learner's own run, with hints, a score, and the ways found as a session.
 
 namespace {
 
@@ -637,7 +637,7 @@ class ChallengePage : public Page {
     std::vector<Try>& tries = context.kept().tries;
     if (set.empty() || std::ranges::any_of(tries, [&](const Try& one) { return one.set == set; })) return;
     const double loss = context.number(task.measure);
-    // One that diverged has no number: it is as far above the line as can be.
+    // A diverged run has no finite loss: it counts as infinitely far above the line.
     tries.push_back({set, std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity()});
     context.progress.save();
     if (below_line(task, loss)) keep_found(context);

@@ -192,7 +192,7 @@ class DrawPage : public PredictPage {
       y = std::clamp(y, figure.y.low, figure.y.high);
     }
   }
-  /// The eye, after the plot.
+  /// Draws the sketch over the plot, its measured first point, and what is left to draw.
   void after_plot(Ui& ui, LessonContext& context, const plot::PlotSpec& plot) override {
     const std::vector<double> grid = grid_of(context);
     const course::Figure& figure = context.figures->shown(context);
