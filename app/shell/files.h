@@ -19,11 +19,11 @@
 
 namespace normscope::shell {
 
-// ---- the prompt is the one place where a file is named: save the runs under a name (Ctrl+Shift+S), open a session, a
-// configuration or a text (Ctrl+O). It has a field to type a path into (Tab completes it), below it the recent files
-// and the folder's files, for arrows and mouse; what the marked file is, read from its content; what saving will leave
-// out. The shell draws it after the screens. Controls: app/file/path, app/file/row/N,
-// app/file/go, app/file/says.
+// ---- the prompt is the one place where a file is named: save the runs under a name (Ctrl+Shift+S), open a session,
+// a configuration or a text (Ctrl+O). It has a field to type a path into (Tab completes it), below it the recent
+// files and the folder's files, for arrows and mouse; a line on the content of the marked file, and a note on what
+// saving leaves out. The shell draws it after the screens. Controls: app/file/path, app/file/row/N, app/file/go,
+// app/file/says.
 
 enum class FilePurpose : uint8_t { Save, SavePlacement, Open };
 inline bool saves(FilePurpose purpose) { return purpose <= FilePurpose::SavePlacement; }
@@ -69,9 +69,9 @@ struct Files {
 inline constexpr size_t kMaxRecent = 8;
 void remember(std::vector<std::string>& recent, const std::string& path);
 
-// Recognises a file by its content in one of the next frames: a text to learn, a configuration whose
-// runs replace the present ones, a kept session, a log or a saved run for Compare. What was done, or why not, is said
-// in `notice`, or in the prompt while it is open. Everything can be undone. Without a Lab nothing is opened.
+// Recognises a file by its content in one of the next frames: a text to learn, a configuration whose runs replace the
+// present ones, a kept session, a log or a saved run for Compare. `notice`, or the prompt while it is open, reports
+// what was done or why not. Everything can be undone. Without a Lab nothing is opened.
 void begin_opening(Files&, const ShownSession&, const std::string& path, bool again, Message& notice);
 // Takes in the file that was read, at the beginning of a frame.
 void finish_opening(ui::Ui&, Files&, ShownSession&, Message& notice);

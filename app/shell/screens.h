@@ -138,8 +138,8 @@ void copy_link(AppState&);
 
 /// Shows screen, theme, bookmarks and the chosen run, and the cursor once the runs have come that far. `runs` is the
 /// ticket of the command that brings them; none where it is posted with the next frame. A lesson whose prediction the
-/// learner has not made opens at the prediction, so that nothing is given away; the link's own prediction is filled in
-/// there. Returns what is to be said about it; empty: nothing. Throws Error for a lesson that is not in the course.
+/// learner has not made opens at the prediction, so that nothing is given away; the link's own prediction is filled
+/// in there. Returns a notice for the user; empty: none. Throws Error for a lesson that is not in the course.
 Message show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&,
                     Lab*);
 /// Opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the

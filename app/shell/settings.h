@@ -16,7 +16,7 @@ namespace normscope::shell {
 
 struct Settings {
   bool dark = false;
-  double scale = 1;                      // relative to what the display asks for
+  double scale = 1;                      // relative to the display's scale
   std::optional<bool> reduced_motion{};  // as chosen; otherwise the desktop's
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
