@@ -96,8 +96,8 @@ void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string
 /// Sets fields given on the command line in every run: text, steps (0: leave), seed (-1: leave). Validates every run.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
 
-/// Reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage),
-/// also for a file of the user's own that the link needs and nobody named.
+/// Reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage), also
+/// for a file that the link needs and the command line does not name.
 link::LinkedView link_of(const std::string& link, const std::string& text,
                          const std::vector<std::string>& sets = {},
                          const std::vector<std::string>& edits = {});
@@ -122,7 +122,7 @@ std::vector<NamedFile> files_of(const RunSpec& spec);
 /// Throws CommandError(usage) for an output that the same command reads or that two outputs share; called before the
 /// work starts, so that no work is lost. Empty paths are not files.
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
-/// Also throws CommandError(internal) for an output that cannot be written there.
+/// Calls refuse_clashes(), then throws CommandError(internal) for an output that cannot be written.
 void check_outputs(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs);
 
 // The machine is where the runs of a command train: the backend that --backend names, or the CPU after a device failed.

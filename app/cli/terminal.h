@@ -101,7 +101,7 @@ void say(fmt::format_string<Args...> format, Args&&... args) {
 }
 /// Writes out everything printed so far.
 void flush() noexcept;
-/// Flushes and says why something could not be printed; it is empty while everything could.
+/// Flushes and returns why something could not be printed; empty: everything was printed.
 std::string print_error() noexcept;
 
 /// Prints "normscope: message" as one line on standard error, through for_terminal() and without line
@@ -122,7 +122,7 @@ class Closing {
       failed(Exit::Internal, error.what());
     }
   }
-  /// Writes what `text` makes and says so; an empty path means that nothing was asked for. `where` precedes an error.
+  /// Writes the result of `text` and prints the path; an empty path writes nothing. `where` precedes an error.
   template <typename Text>
   void save(const std::string& path, const char* where, Text&& text) {
     if (path.empty()) return;
