@@ -29,7 +29,7 @@ struct LinkedView {
   Screen screen = Screen::Lab;
   std::string lesson{};   ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
   std::string figure{};   ///< of that step, by its id; empty: the first one
-  view::Answer answer{};  ///< the prediction that stands in that lesson
+  view::Answer answer{};  ///< the prediction in that lesson
   ScreenSettings settings{};  ///< of the screen, where an add-on brings it
   bool dark = false;
   char shown = 'A';              ///< the run whose wiring and settings are shown
