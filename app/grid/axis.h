@@ -43,9 +43,9 @@ struct Axis {
 Axis axis_from(std::string_view text, const RunSpec& base);
 /// Writes the text from which axis_from() makes the same axis.
 std::string to_text(const Axis& axis);
-/// Finds the place of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists the values.
+/// Finds the index of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists the values.
 size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
-/// The place of a key in the order in which settings must be set; wiring.* comes after all that makes the layers.
+/// The rank of a key in the order in which settings must be set; wiring.* comes after every key that makes layers.
 size_t order_of(std::string_view key);
 
 // The border of a grid shows where learning begins. It is drawn in the gaps between cells in which at least half of the
