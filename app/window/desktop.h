@@ -11,14 +11,14 @@ namespace normscope::window {
 
 // True when the desktop turned its animations off. The first that answers counts: NORMSCOPE_REDUCED_MOTION (1 or 0);
 // gtk-enable-animations in gtk-4.0/settings.ini, then gtk-3.0/settings.ini; and AnimationDurationFactor in kdeglobals
-// (0 = off), all files under $XDG_CONFIG_HOME. Empty: none of them says anything.
+// (0 = off), all files under $XDG_CONFIG_HOME. Empty: none of them has the setting.
 std::optional<bool> system_reduced_motion();
 
 // The values that mean no in a file or a variable.
 inline bool is_off(std::string_view value) { return value == "0" || value == "false" || value == "no"; }
 
-// True where the desktop's windows are dark: gtk-application-prefer-dark-theme in the same two GTK
-// files; in a browser prefers-color-scheme. Empty: nothing is said.
+// True where the desktop's windows are dark: gtk-application-prefer-dark-theme in the same two GTK files; in a
+// browser prefers-color-scheme. Empty: neither file has it.
 std::optional<bool> system_dark();
 
 // Asks the program `gsettings` on a thread of its own, because GNOME keeps the switch in a database. The result is

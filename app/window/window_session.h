@@ -31,7 +31,7 @@ class WindowSession {
 
   // Waits for an event, a new view or the time of the next frame. While a frame is due, a new view wakes nothing.
   void sleep();
-  // Takes what came in since the last turn, and draws a frame if one is due within `soon` seconds.
+  // Takes in events and views since the last turn, and draws a frame if one is due within `soon` seconds.
   void turn(double soon = 1e-3);
   // Returns when the last autosave is complete. It throws Error where the frame log could not be written.
   void close(bool by_hand);
@@ -47,7 +47,7 @@ class WindowSession {
 
  private:
   void draw();
-  // Shows in the title bar what failed outside of the parts of a frame.
+  // Shows in the top bar an error from outside of the parts of a frame.
   void say(const Message& error);
   void show(ImDrawData* data);
   void remember(float content_scale, double now);
