@@ -99,7 +99,7 @@ CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureDa
   return band ? CurveData{band->x, band->mean} : CurveData{};
 }
 
-/// Whether a curve has so few points that an area between them would be most of what is seen.
+/// Whether a curve has so few points that an area between them would fill most of the plot.
 bool lies_apart(const CurveBand& band) { return band.x.size() <= 3; }
 
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
@@ -341,7 +341,7 @@ double widest_part(const std::vector<double>& x) {
   return widest;
 }
 
-/// Tells a step that goes too far from one that leads uphill from its beginning.
+/// The sentence for a measured point: it tells a step that overshoots from one that goes uphill at once.
 std::string sentence_at(const Lesson& lesson, const Curve& curve, const CurveData& valley, size_t at) {
   const double change = valley.y[at];
   const auto shorter = valley.y.begin() + static_cast<std::ptrdiff_t>(at);

@@ -1,4 +1,4 @@
-// The lookups of lesson.h, and the text that decides what is measured.
+// The functions of lesson.h: lookups, definition(), wirings of slots, challenges, sentences, faults of predictions.
 #include "app/course/lesson.h"
 
 #include <fmt/format.h>

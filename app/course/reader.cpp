@@ -307,8 +307,8 @@ std::string why_markdown(const Course& course) {
   return out;
 }
 
-/// Reads the page of a folder, in English where there is none in the language. What it says about lessons that
-/// the folder lacks is left out; a faulty page is an entry in `broken`, and left out as a whole.
+/// Reads the page of a folder, in English where there is none in the language. Paragraphs about lessons that the
+/// folder lacks are left out; a faulty page is left out as a whole and is an entry in `broken`.
 void take_why(Course& course, const std::string& folder, const std::string& language) {
   const std::string own = (fs::path(folder) / language / kWhyFile).string();
   const bool translated = !language.empty() && fs::exists(own);

@@ -288,7 +288,7 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
   return {};
 }
 
-/// Gives a number as it was written, or as it was computed with so many digits.
+/// A computed number with `digits` digits; kAsGiven: a number as the lesson writes it.
 std::string text_of(double value, int digits) {
   return digits > 0 ? ui::number(value, digits) : ui::with_minus(ui::significant(value, 6));
 }
@@ -418,7 +418,7 @@ double product_mean(const std::vector<float>& a, const std::vector<float>& b) {
 }
 
 std::string text_of(double value) { return ui::number(value, 3); }
-/// Sets a number below zero in brackets, as it stands behind a sign.
+/// A number after an operator sign: in brackets if it is negative.
 std::string factor(double value) { return value < 0 ? "(" + text_of(value) + ")" : text_of(value); }
 
 /// Follows one place through one instruction, whose numbers it knows by name.
@@ -506,7 +506,7 @@ class Follower {
                        gradient_text(arriving), factor(value(x)), gradient_text(w));
   }
 
-  /// Zero where the number is only what rounding left of numbers as large as `of`.
+  /// Returns 0 for a number that is only rounding error of numbers as large as `of`.
   static double rounded(double value, const std::vector<float>& of) {
     const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
     const double most = std::abs(static_cast<double>(*std::ranges::max_element(of, larger)));

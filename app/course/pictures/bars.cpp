@@ -44,7 +44,7 @@ double length_of(const std::vector<double>& row) {
   return std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
 }
 
-/// The smallest of 1, 2, 5, 10, 20, ... that is not below `value`; 0 where there is nothing.
+/// The smallest of ..., 1, 2, 5, 10, 20, ... that is not below `value`; 0 unless `value` is positive.
 double nice(double value) {
   if (!(value > 0)) return 0;
   const double power = std::pow(10.0, std::floor(std::log10(value)));

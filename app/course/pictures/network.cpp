@@ -13,7 +13,7 @@ using namespace ui;
 
 constexpr size_t kMaxNumbers = 6;  // in a box
 constexpr float kNameWidth = 15, kMaxCell = 48, kColumnGap = 10, kHighestLevel = 76, kHighestBox = 44;
-// Between two levels: room for an arrow and for what an instruction does, or where levels are low for the arrow alone.
+// Between two levels: room for an arrow and an instruction's words, or for the arrow alone where levels are low.
 constexpr float kWhatHigh = 15, kGapWithWords = 17, kArrowGap = 9, kLowestWithWords = 46;
 constexpr float kTwoLines = 30;  // a lower box gives its value the whole height until there is a gradient
 constexpr float kApart = 5;      // px between the line up and the line down

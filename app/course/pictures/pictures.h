@@ -1,8 +1,8 @@
 // The walk is a figure of a gradient on its way down at one step: for each run a stack of layers below the loss, with
 // an arrow into every layer. The arrow's width is the logarithm of the length of the gradient that arrives at the
-// layer. Beside it stand that length and the factors by which the norms on the way divide the gradient: a norm
-// multiplies it by its Jacobian, gain over spread, less the parts along the row and along ones (Xu et al. 2019, eq. 1
-// and 2). The player shows the step that the user chooses, the report the opening step.
+// layer. Beside it stand that length and the spreads by which the norms on the way divide the gradient. A norm's
+// whole Jacobian is gain over spread, less the parts along the row and along ones (Xu et al. 2019, eq. 1 and 2). The
+// player shows the step that the user chooses, the report the opening step.
 #pragma once
 
 #include <cstddef>

@@ -320,8 +320,8 @@ const TextStyle kChainNumber{Face::Mono, type::tick}, kChainWords{Face::Sans, ty
 /// How long an arrow is.
 double reach_of(Vec v) { return static_cast<double>(std::hypot(v.x, v.y)); }
 
-/// The angle between a stream of length `before` and one of length `behind`, which an arrow of length
-/// `branch` made of it: by the law of cosines.
+/// The angle, by the law of cosines, by which a branch of length `branch` turns a stream of length `before` that has
+/// length `behind` afterwards.
 double turn_between(double before, double behind, double branch) {
   const double cosine = (before * before + behind * behind - branch * branch) / (2 * before * behind);
   return std::acos(std::clamp(cosine, -1.0, 1.0));
