@@ -100,9 +100,9 @@ float sentence_height(Ui& ui, float width, const std::string& sentence) {
   return ui.paint().wrapped_height(width, {Face::Sans, type::body}, sentence, kSentenceLine);
 }
 
-/// Takes the lower end of `rest` for what a picture says, beside something `beside` wide: room for two lines,
-/// which another language or a narrow window needs, so that the picture stays where it is when the words change, and
-/// for more where a sentence has more.
+/// Takes the lower end of `rest` for a picture's sentence, which leaves `beside` px of the width free. The place has
+/// two lines at least, which another language or a narrow window needs, so that the picture does not move when the
+/// sentence changes.
 Rect take_sentence(Ui& ui, Rect& rest, const std::string& sentence, float beside = 0) {
   return rest.take_bottom(std::max(2 * kSentenceLine, sentence_height(ui, rest.w - beside, sentence)), 4);
 }
@@ -526,8 +526,8 @@ Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& ro
   return cells;
 }
 
-/// How far numbers stand apart where there is room, up to three times as far as they must; more stays free
-/// behind the last, before the next column.
+/// The gap between numbers in `room` px: up to three times the least gap. Further room stays free before the next
+/// column.
 float gap_in(const Cells& cells, float room) {
   if (cells.most < 2) return cells.gap;
   const float free = (room - 5 * cells.gap - static_cast<float>(cells.most) * cells.each) /

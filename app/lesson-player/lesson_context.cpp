@@ -276,7 +276,7 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
   if (one.place.skip_scale) paint_closed_scale(ui, one, layout);
 }
 
-/// Draws what fits a small room: the wiring of each stack.
+/// Draws the wiring of each stack as a glyph, for a room too small for a diagram.
 void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
   const Theme& t = ui.theme();
   const Colour line = t.runs[static_cast<size_t>(one.run.letter - 'A')].line;
@@ -394,7 +394,7 @@ void fade_out(Painter& p, const Rect& edge, Colour to, bool downwards) {
   }
 }
 
-/// Shows what share of the page is seen, and where.
+/// Draws the scroll bar: the share of the page that is seen, and where.
 void draw_bar(Ui& ui, float right, float y, float room, float high, float at, float furthest) {
   if (furthest <= 0) return;
   const float bar = high * high / (high + furthest);

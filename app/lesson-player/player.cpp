@@ -334,8 +334,8 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
               Align::Centre);
 }
 
-/// Draws what all rows of the list share, and returns the middle of the row's sign. Without `what` the row
-/// is a single line; a narrow one has no words.
+/// Draws the common part of a row of the list, and returns the centre of the row's sign. Without `what` the row is a
+/// single line; a narrow one has no words.
 Vec draw_row(Ui& ui, const Rect& row, bool current, bool hovered, const std::string& title,
              const std::string& what) {
   Painter& p = ui.paint();

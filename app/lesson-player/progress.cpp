@@ -136,7 +136,7 @@ std::vector<double> found_of(const Lesson& lesson, const CurveSet& curves) {
 
 namespace {
 
-/// The range of five seeds; nullptr where there is none, or where it has another setting than the measurement.
+/// The five seeds' values of a measure; nullptr if missing, or if the learner measured with a setting of her own.
 const SeedValues* seeds_of(const Results* seeds, const JudgedPrediction& told, const std::string& measure) {
   if (!seeds || told.own_setting) return nullptr;
   const auto it = seeds->measures.find(measure);
@@ -216,7 +216,7 @@ bool undecided(const SeedValues& a, const SeedValues& b) {
   return below && above;
 }
 
-/// Says "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end means.
+/// "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, with the name of the last end.
 std::string order_words(const std::vector<const Prediction::Card*>& cards, const std::string& last) {
   std::string words;
   for (const Prediction::Card* card : cards) words += (words.empty() ? "" : " → ") + card->text;

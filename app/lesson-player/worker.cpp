@@ -82,7 +82,7 @@ std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   return out;
 }
 
-/// Whether every curve that the lesson measures is there.
+/// Whether the state has every curve that the player measures for the lesson.
 bool is_whole(const Lesson& lesson, const MeasureState& state) {
   return state.lesson == lesson.id && std::ranges::all_of(lesson.curves, [&](const Curve& curve) {
            return belongs_to_way(lesson, curve) || state.curves.contains(curve.id);

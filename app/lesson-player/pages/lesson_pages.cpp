@@ -107,7 +107,7 @@ constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, 
     kVerdict{Face::Bold, type::run_name}, kScoreFigure{Face::Mono, type::figure};
 constexpr float kScoreLine = 18, kScoreCell = 10;
 
-/// "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
+/// Splits "A → B (last); C" into the ordered cards, one per line, and the note.
 std::pair<std::vector<std::string>, std::string> in_order(std::string words, const std::string& last) {
   std::vector<std::string> places;
   std::string note;
@@ -173,7 +173,7 @@ class ComparePage : public Page {
   static bool as_predicted(const LessonContext& context) {
     return context.state()->changes == context.predicted_for.value_or(course::Changes{});
   }
-  /// Fills in the box: said, measured, verdict; and what was said first.
+  /// The texts of the score box: said, measured, verdict, and the first prediction.
   Score scored(const LessonContext& context) const {
     const LessonProgress& progress = judged_;
     const bool drew = context.lesson.prediction.kind == course::Prediction::Kind::Draw;
@@ -334,7 +334,7 @@ class ExplainPage : public Page {
   }
 
  private:
-  /// Draws a question, and the way to the small runs that answer it.
+  /// Draws Lesson::what_if, and the button that opens its small runs in the Lab.
   void draw_what_if(Ui& ui, TextColumn& text, LessonContext& context) {
     if (context.lesson.what_if.empty()) return;
     Rect& rest = text.rest;
@@ -701,7 +701,7 @@ class ChallengePage : public Page {
                       kTaskText.px, kTaskLine, text.flow),
           6);
   }
-  /// Shows what the run came to, the sum of points, and the way to the Lab.
+  /// Shows the run's result, the sum of points, and the button that opens the Lab.
   void draw_outcome(Ui& ui, TextColumn& text, LessonContext& context) {
     Rect& rest = text.rest;
     Painter& p = ui.paint();
@@ -814,7 +814,7 @@ constexpr float kReviewLine = 18, kReviewPad = 10, kAgain = 112, kReviewHead = 2
 constexpr TextStyle kReviewSmall{Face::Sans, type::body};
 constexpr TextStyle kReviewWords{Face::Sans, type::title};
 
-/// Lesson, said, measured, how far off; the button takes what is left.
+/// The columns lesson, said, measured and score; the button is right of them.
 std::array<Rect, 4> columns(Rect row) {
   row.take_right(kAgain, 12);
   const float w = row.w;
