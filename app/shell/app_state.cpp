@@ -71,7 +71,7 @@ void carry_out(ScreenRequests requests, AppState& state, Ui& ui) {
   if (requests.shown) state.screens.shown = *requests.shown;
 }
 
-// Shows an opened model, log or saved run on the screen for such files, or says in `notice` that there is none.
+// Shows an opened model, log or saved run on the screen for such files, or reports in `notice` that none exists.
 void open_recorded(Screens& screens, Files& files, const LabView& view, Message& notice) {
   if (std::exchange(files.looked_into, false))
     screens.shown = screen_for(FileKind::Model).value_or(Screen::Lab);
@@ -256,7 +256,7 @@ void begin_frame(Ui& ui, const AppState& state) {
   ui.begin_frame(options);
 }
 
-// Draws a part of the frame. A part that throws shows why in its place; the rest of the window lives on.
+// Draws a part of the frame. A part that throws is replaced by its error; the rest of the window is drawn.
 void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<void()>& draw) {
   const Message error = draw_guarded(ui, doing, draw);
   if (error.empty()) return;

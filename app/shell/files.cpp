@@ -79,7 +79,7 @@ bool offered(const FilePrompt& prompt, const FolderContent::Entry& entry) {
   return entry.folder || !saves(prompt.purpose) || entry.name.ends_with(".toml");
 }
 
-// Lists recent files while nothing is typed, then names of the folder that hold what is typed.
+// Lists recent files while nothing is typed, then the folder's names that contain the typed text.
 std::vector<Row> rows_of(Files& files) {
   FilePrompt& prompt = files.prompt;
   std::vector<Row> rows;
@@ -224,7 +224,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
   return twice;
 }
 
-// Says what kind of file is named, or why Enter did not open it.
+// Writes what kind of file is named, or why Enter did not open it.
 void tell(Ui& ui, Files& files, const Rect& room, const std::vector<Row>& rows) {
   FilePrompt& prompt = files.prompt;
   std::string said = prompt.says;
@@ -321,7 +321,7 @@ OwnFile own_file(const std::string& path) {
 
 bool prompting(const Ui& ui) { return ui.popup_open("app/file"); }
 
-// Refuses in the prompt where it stands open, else in the top bar.
+// Shows a refusal in the open prompt, or without one in the top bar.
 void say_no(Ui& ui, FilePrompt& prompt, Message& notice, const std::string& path, const Message& why) {
   if (prompting(ui))
     refuse(prompt, why, path, false);

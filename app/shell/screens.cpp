@@ -102,8 +102,8 @@ void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view
 using namespace link;
 namespace {
 
-// Opens a lesson at its prediction if the learner has not made one, and leads on from there to the step
-// that the link shows. It returns what is to be said. Throws Error for an unknown lesson.
+// Opens a lesson at its prediction if the learner has not made one, and leads on from there to the step that the link
+// shows. Returns a notice; empty: none. Throws Error for an unknown lesson.
 std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
   const auto [lesson, step] = lesson_place(link.lesson);
   open_lesson(screens, lab, lesson, link.answer);

@@ -343,8 +343,8 @@ std::string open_question(const Offers&, const LabView& view) {
   return tr("What decides whether a model learns?");
 }
 
-// One offer at a time: a lost session first, then the next step of a new visitor. Where the text has no
-// room, the button says it alone.
+// One offer at a time: a lost session first, then the next step of a new visitor. Where the text has no room, the
+// button alone names the offer.
 struct Offer {
   bool Offers::*open;
   Act act;
@@ -444,7 +444,7 @@ constexpr Stop kTour[] = {
      "a word to read what it means. The lessons explain the rest.",
      "transport/play", "timeline"}};
 
-/// Says as much as there is room for.
+/// The longest form of the welcome that fits `room` px.
 const std::string& longest_that_fits(const Painter& p, const TextStyle& style, float room) {
   for (const char* words :
        {"Three copies of one model learn to spell. They differ in where the norm stands and in "
@@ -454,7 +454,7 @@ const std::string& longest_that_fits(const Painter& p, const TextStyle& style, f
   return tr("Drag a norm and see what happens.");
 }
 
-/// A line of text over the Lab with its answers, which stand from the right.
+/// A line of text above the Lab with answer buttons, which are placed from the right.
 struct Strip {
   Ui& ui;
   Rect row;
