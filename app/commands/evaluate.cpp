@@ -57,7 +57,7 @@ void print(const std::vector<Row>& rows, const Task& task) {
   }
 }
 
-/// Blames the command line only for a memory that it asked for; the rest is the data's fault.
+/// Throws CommandError for an impossible memory: Exit::Usage if the command line asks for it, else Exit::Input.
 void require_memory(const RunSpec& spec, int32_t memory, const EvaluateOptions& options) {
   ModelConfig model = spec.model;
   model.memory = memory;

@@ -85,8 +85,8 @@ std::string beside_save(const TrainOptions& options) {
   return options.save.empty() ? "" : options.save + ".bpe.model";
 }
 
-/// Lets learned pieces be written where the command line says so, with --save or --set
-/// data.tokenizer: a configuration that was opened names only files that are read.
+/// Allows writing learned pieces only if the command line asks for it, by --save or --set data.tokenizer, because an
+/// opened configuration may name only files to read.
 bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
   const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
   return !path.empty() && (path == beside_save(options) || std::ranges::any_of(options.set, names_it));

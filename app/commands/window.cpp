@@ -107,7 +107,7 @@ Exit open_window(const MainOptions& options) {
   return headless(options);
 }
 
-/// Refuses, before there is a window, a file that is neither a log nor a saved run: it has another way in.
+/// Refuses, before there is a window, a file that is neither a log nor a saved run: other options open it.
 void check_recorded(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const FileLook look = look_at(file);
@@ -215,8 +215,8 @@ void add_window(CLI::App& app, Command& command) {
   });
 }
 
-// normscope instant trains small runs whole, several at a time, as the window does at every change, and prints what
-// became of them and when the answers were there.
+// normscope instant trains small runs whole, several at a time, as the window does at every change, and prints their
+// results and when each was known.
 
 namespace {
 
