@@ -1,4 +1,4 @@
-// Interruptions by signals of POSIX; platforms/windows/interrupts.cpp has them by Windows' own way.
+// Interruptions by POSIX signals; platforms/windows/interrupts.cpp receives them as console events.
 #include "app/cli/terminal.h"
 
 #include <fcntl.h>
