@@ -135,7 +135,7 @@ std::vector<std::string> screen_lines(const LinkedView& view) {
   return lines;
 }
 
-// ---- the reader checks everything, because all of a link came from outside
+// ---- the reader checks everything, because the whole link comes from outside
 
 // Protects the windows that draw names of runs and the logs that hold them.
 void require_text(std::string_view line) {
