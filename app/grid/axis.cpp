@@ -22,8 +22,8 @@ namespace {
 constexpr const char* kWhere = "--axis";
 constexpr const char* kAxisForms = "KEY=1,2,3, KEY=1:3:lin3 or KEY=1e-4:1e-2:log7";
 
-/// Writes a value as the field does, so that two ways to write one value are one value. Throws Error for
-/// what is not a value of the field.
+/// Writes a value as the field does, so that two ways to write one value are one value. Throws Error for a text that
+/// is no value of the field.
 std::string canonical(const std::string& key, std::string_view value, const RunSpec& base) {
   RunSpec spec = base;
   set_field(spec, key, value);
@@ -62,7 +62,7 @@ std::optional<std::pair<Axis::Kind, int32_t>> spacing_from(std::string_view text
   return std::pair(log ? Axis::Kind::Log : Axis::Kind::Linear, count);
 }
 
-/// Value i on the way from one end to the other, as text.
+/// Value i of a range, from one end to the other, as text.
 std::string between(const Axis& axis, double from, double to, int32_t i, bool whole) {
   const double share = static_cast<double>(i) / (axis.count - 1);
   double value = from + (to - from) * share;
