@@ -47,7 +47,7 @@ std::optional<std::string> value_in(const std::string& path, const std::string& 
   return {};
 }
 
-// The output of a program until it ends; empty without such a program or when it takes too long.
+// The output of a program until it ends; empty if the program is missing, fails or takes longer than `patience`.
 std::string output_of(std::vector<std::string> words, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + patience;
