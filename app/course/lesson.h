@@ -194,9 +194,9 @@ struct Curve {
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
-  int32_t positions = 8;     ///< gradients: rms over so many positions' own gradients; 0: of the mean over the batch
+  int32_t positions = 8;     ///< gradients: rms over this many single positions; 0: gradient of the mean over the batch
   double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
-  int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of so many fresh models
+  int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of this many fresh models
   bool at_start = true;      ///< Shares: before training; false: after it
   int32_t fast_seeds = 1;    ///< number of seeds in the fast tier
   Mean mean = Mean::Arithmetic;

@@ -18,7 +18,7 @@ constexpr float kWalkHead = 26, kWalkKey = 30,
                 kBetweenStacks = 16;  // px: tile and name; the key; between two stacks
 constexpr float kWidestArrow = 64, kShareOfStack = 0.28f;
 constexpr float kSlab = 20, kLowSlab = 16, kSlabPart = 0.4f, kWideSlab = 190;
-constexpr float kDivisorRow = 13;  // px: a line beside an arrow, of which there may be two
+constexpr float kDivisorRow = 13;  // px: height of a line beside an arrow, which has one or two
 constexpr float kInKey = 6;        // px between an arrow and its number
 constexpr float kArrowTip = 9,
                 kArrowBarb = 4;  // px: the height of an arrow's head, and how far it stands out
