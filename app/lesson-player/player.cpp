@@ -193,7 +193,7 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
 
 /// The four steps, and Challenge and Say if the lesson has them. Returns their right end.
 float draw_stepper(Ui& ui, const Rect& rect, LessonContext& context) {
-  constexpr size_t kFar = 5;  // so many stand further apart
+  constexpr size_t kFar = 5;  // up to this many have the wide gap
   std::vector<PageKind> all{PageKind::Predict, PageKind::Run, PageKind::Compare};
   if (context.lesson.challenge) all.push_back(PageKind::Challenge);
   all.push_back(PageKind::Explain);

@@ -334,7 +334,7 @@ class OrderPage : public PredictPage {
   void draw_right(Ui& ui, Rect rest, LessonContext& context) override {
     draw_figure_title(ui, rest, context, context.tr("Put them in order"),
                       context.tr("drag a card, or move the one in focus with the arrow keys"));
-    // The cards come before the names of the runs, of which nothing is to be seen yet. Below this height they are low.
+    // The cards matter more than the names of the runs, which show no result yet. Below this height cards are low.
     const float needed = 2 * kEndWords + 8 + static_cast<float>(order_.size()) * (kLowCard + kCardGap);
     const bool names = rest.h - runs_height(context) >= needed;
     Rect foot = figure_foot(ui, rest, context, names ? runs_height(context) : 0,
