@@ -418,7 +418,7 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteIte
 namespace {
 
 constexpr float kHeight = 46;
-constexpr size_t kRuns = 3;  ///< of which the sentence speaks
+constexpr size_t kRuns = 3;  ///< in the welcome's sentence
 
 /// A stop of the tour: its words, and its controls, from the first to the last that is drawn.
 struct Stop {
