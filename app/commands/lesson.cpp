@@ -156,7 +156,7 @@ class LessonCheck {
   std::vector<const Lesson*> chosen_;
   std::vector<experiments::StudyRun> runs_;
   std::unique_ptr<RunStore> store_;
-  bool lacks_ = false;  ///< runs, of which none is trained
+  bool lacks_ = false;  ///< --stored: runs are missing from the store
   std::vector<LessonReport> reports_;
   Closing closing_;
 };
@@ -348,7 +348,7 @@ Course course_of(const std::string& folder, const std::string& language, const s
 
 const Lesson& lesson_of(const Course& course, const std::string& id) {
   if (const Lesson* lesson = course.find(id)) return *lesson;
-  // It may be one of those that cannot be read, for reasons that were told.
+  // It may be a lesson that cannot be read, whose error was already printed.
   if (!course.broken.empty())
     throw CommandError(Exit::Input, fmt::format("there is no lesson '{}' that can be read", id));
   std::vector<std::string_view> known;
