@@ -58,7 +58,7 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
-/// Whether at least half of the known seeds learn. A cell of which none is known is on neither side, and no border runs
+/// Whether at least half of the known seeds learn. A cell without known seeds is on neither side, and no border runs
 /// along it.
 enum class Side : uint8_t { Learns, Other, None };
 Side side_of(int32_t learn, int32_t known);
