@@ -73,12 +73,14 @@ class Site:
         return pages.relative(target, page) + anchor
 
     def left_out(self, source, link):
-        """Whether a link leads into an add-on that is not there."""
+        """Whether a link or a picture is of an add-on that is not there."""
         parts = posixpath.normpath(posixpath.join(posixpath.dirname(source), link.partition("#")[0])).split("/")
         return len(parts) > 2 and parts[0] == "addons" and not (ROOT / "addons" / parts[1]).is_dir()
 
     def linked(self, text, source, page):
         text = re.sub(r'<a href="([^"]*)">(.*?)</a>', lambda a: a[2] if self.left_out(source, a[1]) else a[0], text)
+        text = re.sub(r'<(?:img|source)\b[^>]*?\bsrc(?:set)?="([^"]*)"[^>]*>',
+                      lambda picture: "" if self.left_out(source, picture[1]) else picture[0], text)
 
         def moved(match):
             return f'{match[1]}="{html.escape(self.address(source, html.unescape(match[2]), page))}"'

@@ -20,6 +20,7 @@ except ModuleNotFoundError:  # platforms/site/lessons.py reads with it, too
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "platforms/site"), str(ROOT / "tests/site")]
+import build as builder
 import checks
 import lessons
 import markdown
@@ -280,6 +281,13 @@ class WithTheProgram(unittest.TestCase):
         self.assertIn("normscope --link", lessons.lab_link(lesson, without))
         lesson.fragment, lesson.sheet = None, "<pre>normscope lesson check x\nnormscope train --run A=post\n</pre>"
         self.assertIn("normscope --run A=post", lessons.lab_link(lesson, without))
+
+
+class WithoutAnAddon(unittest.TestCase):
+    def test_its_links_and_pictures_are_left_out(self):
+        site = builder.Site(None, pathlib.Path("none"), pathlib.Path("none"))
+        text = '<a href="none/README.md#a">A</a><img alt="b" src="none/b.svg"><source srcset="none/c.png" media="d">'
+        self.assertEqual(site.linked(text, "addons/README.md", "index.html"), "A")
 
 
 class Refused(unittest.TestCase):
