@@ -1,5 +1,5 @@
-// Shared by tasks that make batches: `BatchDraws`, the random numbers of a row, which row has which example, and what
-// is held out for validation.
+// Shared by tasks that make batches: the random numbers of a row (`BatchDraws`), the example that fills a row, and the
+// split that holds examples out for validation.
 #pragma once
 
 #include <array>
@@ -52,13 +52,13 @@ void each_row(uint64_t seed, uint64_t step, Split split, int32_t width, std::spa
   }
 }
 
-/// Which of so many examples the row of a batch is: any of them in training, the next one in
-/// validation. That may lie behind the last example: then the row is empty.
+/// The index of the example that fills a row of a batch of B rows: drawn at random in training, in file order in
+/// validation. An index in validation may lie past the last example: the row is then empty.
 inline size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples) {
   if (split == Split::Train) return BatchDraws(seed, step, split, static_cast<int32_t>(row)).below(examples);
   return (step > 0 ? step - 1 : 0) * static_cast<size_t>(B) + row;
 }
-/// The number of batches of B rows that take all examples, in order.
+/// The number of batches of B rows that hold all examples once.
 inline int32_t batches_of(size_t examples, int32_t B) {
   const auto rows = static_cast<size_t>(B);
   return static_cast<int32_t>((examples + rows - 1) / rows);

@@ -4,10 +4,10 @@
 //
 // Made-up sets consist of sentences of the built-in phrase grammar of at most 62 letters, which the corpus of the
 // same seed does not have: 5,000 to learn and 1,000 to validate. "word-order" has two classes: right, or swapped,
-// where two neighbouring words, drawn at random, have changed places and marks have not. "mood" has five classes of
-// equal size: a sentence has from two fewer to two more adjectives of praise than of blame.
+// where two neighbouring words, drawn at random, have changed places and punctuation has not. "mood" has five classes
+// of equal size: a sentence has from two fewer to two more adjectives of praise than of blame.
 //
-// A row is FIRST and the text's bytes, cut at T. The class is predicted at the first position only, from the state of
+// A row is FIRST and the text's bytes, T at most. The class is predicted at the first position only, from the state of
 // FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical order. Training lines are drawn at random;
 // validation lines come in the order of the file. Texts shorter than T are padded, and no position attends to padding.
 #pragma once
@@ -33,8 +33,8 @@ class BatchDraws;
 
 inline constexpr int32_t kByteMask = 256, kByteFirst = 257, kBytePad = 258, kByteSymbols = 259;
 
-/// Hides some of a row's tokens in these shares and fills in its targets. A token may be predicted where
-/// `may_ask` allows it; `another` draws a token of the text. A negative mark replaces nothing.
+/// Hides tokens of a row in the shares given above and fills in its targets. Only tokens that `may_ask` accepts become
+/// targets; `another` draws a token of the text. A negative mark replaces nothing.
 void hide_words(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets, int32_t mark,
                 const std::function<bool(int32_t)>& may_ask, const std::function<int32_t()>& another);
 
@@ -64,7 +64,7 @@ class LabelsTask final : public Task {
   }
 
   const std::vector<std::string>& labels() const { return labels_; }
-  /// Says so where all validation lines have one class.
+  /// A warning where all validation lines have one class.
   std::string note() const override;
 
  private:
@@ -78,7 +78,7 @@ class LabelsTask final : public Task {
   std::string name_;
   std::vector<std::string> labels_;
   std::vector<Line> train_, valid_;
-  bool holds_out_;  // validates on the end of the file, which is sorted by class as often as not
+  bool holds_out_;  // no validation file: validates on the last fifth of the file, which is often sorted by class
 };
 
 }  // namespace normscope

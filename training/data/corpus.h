@@ -13,8 +13,8 @@
 //
 // That is (I - M) x = b with M_AB = sum_r p_r (number of B in r), one matrix and several right-hand sides. entropy(A)
 // is the entropy of the *derivation*, and the entropy of the *string* if and only if each string has one derivation. A
-// text is a row of independent sentences that end in a mark which occurs nowhere else, so by renewal theory letter c
-// has the stationary frequency count_c / length, and the entropy rate is entropy / length.
+// text is a sequence of independent sentences that end in a full stop, which occurs nowhere else, so by renewal theory
+// letter c has the stationary frequency count_c / length, and the entropy rate is entropy / length.
 #pragma once
 
 #include <array>
@@ -88,7 +88,7 @@ const Grammar& corpus_grammar();
 
 /// The first `length` letters of the endless text of `seed`.
 std::string corpus_text(uint64_t seed, size_t length);
-/// How much of it the tasks on the built-in text take.
+/// The length of the text that the tasks on the built-in corpus take.
 inline constexpr size_t kCorpusLetters = 2'000'000;
 
 }  // namespace normscope

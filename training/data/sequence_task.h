@@ -13,7 +13,7 @@
 namespace normscope {
 
 inline constexpr int32_t kSequenceSymbols = 32;
-inline constexpr int32_t kSeparator = kSequenceSymbols;  ///< the symbol after the last one
+inline constexpr int32_t kSeparator = kSequenceSymbols;  ///< SEP, the first number after the symbols
 
 enum class SequenceRule : uint8_t { Copy, Reverse, Sort };
 

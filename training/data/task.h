@@ -1,4 +1,4 @@
-// The data of a run: batches of tokens and targets, and the lines that belong under its loss curve.
+// The data of a run: batches of tokens and targets, and the reference lines of its loss curve.
 //
 // Promises: a batch is a pure function of (seed, step, split, B, T), consecutive batches too. So runs that share a
 // seed see the same data whatever else differs, and any step can be replayed. batch() allocates nothing. Called by
@@ -25,30 +25,30 @@ namespace normscope {
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)
-  Classify,    // the class of a row, which an encoder is asked at its first position
+  Classify,    // encoder: the class of a row, predicted at its first position
   Translate,   // encoder-decoder: a target row from a source row
 };
 
-/// Which program a batch needs: one program is sealed for each shape that occurs.
+/// The shape of a batch. A program is sealed for one shape, so a run seals one for each shape that occurs.
 struct BatchShape {
   int32_t rows = 0, length = 0;
   int32_t source_length = 0;  // positions of the source rows, or pixels of an image
-  bool padded = false;        // rows differ in length: key_lengths (and target_lengths) count
+  bool padded = false;        // rows differ in length: key_lengths (and target_lengths) are read
   bool one_target = false;    // targets are (rows), one for each row
-  bool typed = false;         // rows say of what kind each symbol is: types
+  bool typed = false;         // each symbol has a kind: types are read
   auto operator<=>(const BatchShape&) const = default;
 };
 
-/// Where a batch goes: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
+/// The memory that a batch is written to: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
 struct BatchView {
-  std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
+  std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); the loss ignores a target of -1
   std::span<int32_t> source;           // (rows, source_length)
   std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
   std::span<int32_t> target_lengths;   // (rows): unpadded positions of the target row
   std::span<int32_t> types;  // (rows, length): rows of the table of types (ModelConfig::token_types)
 };
 
-/// The tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+/// The tokens and targets of one batch, (B,T) row-major, or targets (B). The loss ignores a target of -1.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths, types;
@@ -61,16 +61,16 @@ struct Batch {
 };
 
 struct DataSpec {
-  std::string name = "corpus";  // a row of data/tasks.def
+  std::string name = "corpus";  // TaskKind::name of a row of data/tasks.def
   std::string text_path;        // for name == "text"
   std::string labels_path;      // for name == "labels": label<TAB>text, one a line
   std::string valid_path;       // data of the same kind for validation; empty: the end of the file
-  /// The tokenizer. text, passage: the folder of a published model.
+  /// The tokenizer. text, passage: the folder of a published model; pairs: a file of pieces.
   std::string tokenizer_path;
   TaskForm form = TaskForm::NextSymbol;  // as the architecture requires it
   uint64_t data_seed = 1;                // of data that the program makes up
   bool consecutive =
-      false;             // corpus and text of a decoder: each row goes on where it ended in the step before
+      false;             // corpus and text of a decoder: each row continues where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
   int32_t token_types = 0;  // the kinds of symbols that the model tells apart
   AddedSettings added;      // of further kinds of data
@@ -92,14 +92,14 @@ struct Score {
   std::string unit = {};
 };
 
-/// Finds the scores of a task in portions, between which others may do something.
+/// Measures the scores of a task in portions, so that its thread can do other work between two portions.
 class Scoring {
  public:
   virtual ~Scoring() = default;
-  /// Goes on, by one portion at least, until all is measured or `may_go_on` says no; true when all is measured. The
-  /// weights and the model must be the same each time.
+  /// Measures at least one portion, and further ones until all is measured or `may_go_on` returns false; true when all
+  /// is measured. The weights and the model must be the same each time.
   virtual bool advance(Store& store, const ModelConfig& model, const std::function<bool()>& may_go_on) = 0;
-  /// The scores, the one that sums up the model first; not before all is measured.
+  /// The scores, the main score first. Valid once advance() has returned true.
   virtual std::vector<Score> scores() const = 0;
 };
 
@@ -107,17 +107,17 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  /// Begins to measure how well a model does on the validation data, where the loss and the share of right classes do
-  /// not say it; null: they do.
+  /// Begins to measure scores of the task's own on the validation data (a parser's UAS); null: validation loss and
+  /// accuracy suffice.
   virtual std::unique_ptr<Scoring> scoring() const { return nullptr; }
   /// A warning about the data, to be read before a run trains on them; empty: none.
   virtual std::string note() const { return {}; }
-  /// Writes the pieces that were learned where data.tokenizer names no file yet.
+  /// Writes the tokenizer that was learned because data.tokenizer names no file yet.
   virtual void save_tokenizer(const std::string&) const {}
 
   virtual int32_t vocabulary() const = 0;
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
-  virtual int32_t classes() const { return 0; }  // Classify: how many
+  virtual int32_t classes() const { return 0; }  // Classify; 0 otherwise
   virtual std::string class_name(int32_t) const { return {}; }
   /// Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   /// windows of T + 1 symbols, or if the spans have another size than B*T.
@@ -129,8 +129,8 @@ class Task {
                     const BatchView& to) const;
   /// Returns such a batch.
   Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  /// Whether the rows of a step's batch begin where the rows of the step before ended; otherwise nothing
-  /// that was read before belongs to them. False for step 1.
+  /// Whether the rows of a step's batch begin where the rows of the step before ended; otherwise a memory of earlier
+  /// segments does not belong to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
   /// The most rows that can go on in this way over segments of T symbols; 0 where nothing goes on.
   virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
@@ -153,17 +153,17 @@ class Task {
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  /// The row whose class is asked for, as text.
+  /// The row to be classified, as text.
   virtual std::string question(const Batch& row) const { return decode(row.tokens); }
-  /// Turns a text of the user's into symbols. Throws Error, also for data that are not running text.
+  /// Turns the user's text into symbols. Throws Error, also for data that are not running text.
   virtual std::vector<int32_t> encode(std::string_view text) const;
-  /// The kind of each symbol, for models that tell them apart; empty where all are of one.
+  /// The kind of each symbol, for models with a table of types; empty where all symbols are of one kind.
   virtual std::vector<int32_t> types(std::span<const int32_t>) const { return {}; }
-  /// Names one symbol.
+  /// One symbol as text.
   virtual std::string label(int32_t token) const { return decode(std::span(&token, 1)); }
-  uint64_t hash() const { return hash_; }            // the data's: another hash means other data
+  uint64_t hash() const { return hash_; }            // of the data: another hash means other data
   const std::string& unit() const { return unit_; }  // name of a token: "letter", "character", "symbol"
-  /// Whether bits a token are bits per character.
+  /// Whether a token is a character: then bits per token are bits per character.
   bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 
  protected:
@@ -177,7 +177,7 @@ class Task {
   uint64_t hash_ = 0;
 };
 
-/// The scores of a model on the task; none where the task has none. The first one sums up the model.
+/// The scores of a model on the task, the main score first; empty where the task has none.
 std::vector<Score> scores_of(Store& store, const ModelConfig& model, const Task& task);
 /// "UAS 91.20  LAS 88.05"
 std::string to_string(const std::vector<Score>& scores);
@@ -187,7 +187,7 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec);
 
 /// Tasks that were made, the oldest first.
 using MadeTasks = std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>>;
-/// The data's task, made and kept where it is missing; a full `made` forgets its oldest.
+/// The task of the data, made and added to `made` if missing; with `most` tasks in `made`, the oldest is dropped.
 std::shared_ptr<const Task> task_in(MadeTasks& made, const DataSpec& data, size_t most = SIZE_MAX);
 
 /// Makes the task of a text in memory (a file that was dropped on the window, a test).
@@ -200,13 +200,13 @@ std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, b
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T, double smoothing = 0);
 
-// A row of tasks.def: what is to be known of the data of one data.name before they are read. A new kind of
-// data is one constant beside its Task, and a row. Called by the specification, by the settings and by links.
+// A row of tasks.def: the properties of a kind of data (a data.name) that are known before the data are read. A new
+// kind of data is one constant next to its Task, and a row. Read by the specification, by the settings and by links.
 
 struct TaskKind {
-  std::string_view name;  ///< of data.name
+  std::string_view name;  ///< a value of data.name
   std::shared_ptr<const Task> (*make)(const DataSpec&) = nullptr;
-  /// The architectures that learn it, as model.architecture names them, with a blank between: "encoder decoder".
+  /// The architectures that learn it, as model.architecture names them, separated by blanks: "encoder decoder".
   std::string_view learners;
   std::string_view unit;              ///< "letter", as Task::unit()
   std::string_view masked_unit = {};  ///< the same for an encoder that fills in; empty: no other
@@ -216,15 +216,15 @@ struct TaskKind {
   const std::string& (*path)(const DataSpec&) = nullptr;  ///< the value of that field
   bool seeded = false;                                    ///< data.seed decides which data are made up
   bool labelled = false;                                  ///< each row of text has a class
-  bool takes_tokenizer = false;                           ///< data.tokenizer says how its text is cut
-  bool learns_tokenizer = false;                          ///< and is learned where it names no file
+  bool takes_tokenizer = false;                           ///< data.tokenizer splits its text into tokens
+  bool learns_tokenizer = false;                          ///< it is learned where data.tokenizer names no file
   bool takes_validation = false;                          ///< data.valid is read, with data from a file
-  bool by_content = false;                   ///< results count by the hash of its files, wherever these lie
+  bool by_content = false;                   ///< the key of a result has the hash of its files, not their paths
   bool goes_on = false;                      ///< data.consecutive may be set
   std::string_view flag_help = {};           ///< of normscope train --NAME FILE; empty: there is no such flag
-  std::string_view preset = "pre";           ///< the run that --NAME trains where nothing else is said
+  std::string_view preset = "pre";           ///< the run that --NAME trains without --preset and --run
   void (*check)(const DataSpec&) = nullptr;  ///< throws Error where the settings do not suffice
-  /// Whether this kind makes the task of data of another name: of a text in the tokens of a published model.
+  /// Whether this kind makes the task of data with another name: of a text in the tokens of a published model.
   bool (*also)(const DataSpec&) = nullptr;
 };
 
@@ -234,7 +234,7 @@ struct TaskKind {
 
 /// All kinds, in the order of tasks.def.
 std::span<const TaskKind* const> task_kinds();
-/// nullptr where there is none of that name.
+/// nullptr for an unknown name.
 const TaskKind* find_kind(std::string_view name);
 /// The kind that makes the task of these data. Throws Error for an unknown name.
 const TaskKind& kind_of(const DataSpec& data);
@@ -243,15 +243,15 @@ bool learns(std::string_view architecture, const TaskKind& kind);
 /// The file that the data are read from; empty for data that the program makes.
 std::string path_of(const DataSpec& data);
 
-// Says which data a run reads, as far as that is known. A view, a log and a saved run carry it, so
-// that losses on other data are never compared silently.
+// Identifies the data that a run reads, as far as they are known. A view, a log and a saved run carry it, so that
+// losses on different data are never compared silently.
 
 struct DataIdentity {
   std::string name;     ///< "built-in sentences", "corpus.txt"; empty: unknown
   std::string hash;     ///< Task::hash() in 16 hexadecimal digits; empty: unknown
   int32_t symbols = 0;  ///< size of the vocabulary; 0: unknown
   std::string unit;     ///< name of a symbol, "letter"; empty: unknown
-  /// Whether nothing could tell it from other data.
+  /// Whether nothing tells these data from others.
   bool unknown() const { return name.empty() && hash.empty(); }
   bool operator==(const DataIdentity&) const = default;
 };
@@ -263,12 +263,12 @@ std::string data_name(const DataSpec& spec);
 /// The name of data that the program makes itself, which the name identifies; else empty.
 std::string made_up_name(const DataSpec& spec);
 
-/// The name of a symbol of the data ("letter", "piece", "class"), as Task::unit() of its task, but without
-/// reading the data. It serves words around results that were stored long ago.
+/// The name of a symbol of the data ("letter", "piece", "class"), as Task::unit() of its task, but without reading the
+/// data. Used in texts about stored results.
 std::string unit_of(const DataSpec& spec);
 
-/// The name of the unigram entropy's line, "letter frequencies", for every plot and table. The
-/// data say what a symbol is; "symbol" stands where that is unknown.
+/// The name of the unigram entropy's line, "letter frequencies", for every plot and table. An empty (unknown) `unit`
+/// gives "symbol frequencies".
 std::string frequencies_of(const std::string& unit);
 /// The unit of a loss: "nats per letter".
 Message nats_per(const std::string& unit);

@@ -55,10 +55,10 @@ uint64_t hash_bytes(std::string_view bytes, uint64_t start = 0xcbf29ce484222325u
 class TextSource {
  public:
   static constexpr size_t kMaxBytes = 50'000'000;
-  static constexpr size_t kWindowsPerSplit = 4;  // of the context's length, or the text is too short
+  static constexpr size_t kWindowsPerSplit = 4;  // a shorter split is refused, see require_context()
 
-  /// Begins the error messages (a file name, or what the text is). Throws Error if the text is empty, not
-  /// UTF-8, holds NUL bytes, or has one character only.
+  /// `name` begins the error messages (a file name, or a description). Throws Error if the text is empty, not UTF-8,
+  /// holds NUL bytes, or has one distinct character only.
   TextSource(std::string_view text, std::string name);
   /// Reads a UTF-8 file: it drops a byte order mark, and CR LF becomes LF. Throws Error as above, and for a
   /// missing, unreadable, special or oversized file.
@@ -91,8 +91,8 @@ class TextSource {
 /// -sum p ln p over the positive entries, in nats.
 double entropy_of(std::span<const double> probabilities);
 
-// The TSV reader reads two columns from a tab-separated file, which are pairs of sentences, or labels and texts. It
-// also reads the lines of any text.
+// The TSV reader reads a tab-separated file of two columns: pairs of sentences, or labels and texts. It also reads the
+// lines of any text.
 //
 // Promises: every fault is reported in one line with file and line number (missing, empty, too large, a line too long,
 // not UTF-8, not exactly one tab, an empty column); a byte order mark and CR LF are accepted. Called by the tasks.
@@ -103,7 +103,7 @@ struct TsvRow {
 
 inline constexpr size_t kTsvMaxLine = 65'536, kTsvMaxRows = 20'000'000;
 
-/// Reads a file; `columns` says what a row is: "source<TAB>target". Throws Error.
+/// Reads a file; `columns` describes a row in messages: "source<TAB>target". Throws Error.
 std::vector<TsvRow> read_tsv(const std::string& path, std::string_view columns);
 /// Reads the same from memory; `name` begins the messages.
 std::vector<TsvRow> parse_tsv(std::string_view text, const std::string& name, std::string_view columns);
@@ -113,7 +113,7 @@ std::vector<TsvRow> parse_tsv(std::string_view text, const std::string& name, st
 void each_line(std::string_view text, const std::string& name,
                const std::function<void(std::string_view, size_t)>& use);
 
-/// The lines of a UTF-8 text file in this way. Throws Error as read_tsv.
+/// The lines of a UTF-8 text file, as each_line() gives them. Throws Error as read_tsv does.
 std::vector<std::string> read_lines(const std::string& path);
 
 }  // namespace normscope
