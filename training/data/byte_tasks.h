@@ -78,7 +78,7 @@ class LabelsTask final : public Task {
   std::string name_;
   std::vector<std::string> labels_;
   std::vector<Line> train_, valid_;
-  bool holds_out_;  // no validation file: validates on the last fifth of the file, which is often sorted by class
+  bool holds_out_;  // validates on the last fifth of its one file, which is often sorted by class
 };
 
 }  // namespace normscope

@@ -217,12 +217,12 @@ struct TaskKind {
   bool seeded = false;                                    ///< data.seed decides which data are made up
   bool labelled = false;                                  ///< each row of text has a class
   bool takes_tokenizer = false;                           ///< data.tokenizer splits its text into tokens
-  bool learns_tokenizer = false;                          ///< it is learned where data.tokenizer names no file
-  bool takes_validation = false;                          ///< data.valid is read, with data from a file
-  bool by_content = false;                   ///< the key of a result has the hash of its files, not their paths
-  bool goes_on = false;                      ///< data.consecutive may be set
-  std::string_view flag_help = {};           ///< of normscope train --NAME FILE; empty: there is no such flag
-  std::string_view preset = "pre";           ///< the run that --NAME trains without --preset and --run
+  bool learns_tokenizer = false;    ///< it is learned where data.tokenizer names no file
+  bool takes_validation = false;    ///< data.valid is read, with data from a file
+  bool by_content = false;          ///< the key of a result has the hash of its files, not their paths
+  bool goes_on = false;             ///< data.consecutive may be set
+  std::string_view flag_help = {};  ///< of normscope train --NAME FILE; empty: there is no such flag
+  std::string_view preset = "pre";  ///< the run that --NAME trains without --preset and --run
   void (*check)(const DataSpec&) = nullptr;  ///< throws Error where the settings do not suffice
   /// Whether this kind makes the task of data with another name: of a text in the tokens of a published model.
   bool (*also)(const DataSpec&) = nullptr;
