@@ -1,5 +1,5 @@
-// Probes are the lessons' measurements. They use the engine's own (measure/initial_analysis.h) on a fresh model of a
-// given depth, in the theorems' setting or as trained. Called by run_store and course/curves.cpp.
+// Probes measure what lessons need: they apply measure/initial_analysis.h to a fresh model of a given depth, in the
+// theorems' setting or as trained. Called by run_store and course/curves.cpp.
 #pragma once
 
 #include <cstdint>
@@ -22,23 +22,23 @@ Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences)
 /// F = D unless `feed_forward` is given. Placement, width and depth are the model's.
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 
-/// Bounds what can be measured of a step's rate as a share of its critical rate (training/run/critical_rate.h).
+/// The range in which a step's rate over its critical rate can be measured (training/run/critical_rate.h).
 struct CriticalShares {
   double least = 0, most = 0;
 };
 CriticalShares critical_shares();
 
-/// Returns, for each layer, the mean square of the residual sum behind one sub-layer ("ffn", "attn"), before a norm on
+/// Returns, for each layer, the mean square of the residual sum after one sub-layer ("ffn", "attn"), before a norm on
 /// the residual stream. "ffn" gives x_{l,5} of Lemma 2 for Post-LN and the stream itself for Pre-LN.
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer);
 
-/// The mean square of the stream along its way: of the input, then of the residual sum behind
-/// each sub-layer. With `branches`, of each sub-layer's branch instead.
+/// The mean square of the stream at every depth: of the input, then of the residual sum after each sub-layer. With
+/// `branches`, of each sub-layer's branch instead.
 std::vector<double> path_squares(Store& store, const ModelConfig& config, const Batch& batch, bool branches);
 
-/// Returns, for the same sums, the share of positions whose |x|^2 is more than a tenth above the
-/// mean over the batch: delta of an (0.1, delta)-bounded norm (Xiong et al. 2020, definition 1).
+/// Returns, for the sums of stream_squares(), the share of positions whose |x|^2 is more than a tenth above the mean
+/// over the batch: delta of an (0.1, delta)-bounded norm (Xiong et al. 2020, definition 1).
 std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const Batch& batch,
                                        std::string_view sublayer);
 

@@ -1,6 +1,6 @@
-// Kept of a trained run beside its record: its verdict and its numbers. Lessons, comparisons and studies share
-// this one measurement, so that each finds the runs that another has trained; the store keeps it among the results of
-// experiments.
+// The verdict and the numbers of a trained run, which are kept in addition to its record. Lessons, comparisons and
+// studies share this one measurement, so that each finds the runs that another has trained; ResultStore keeps it on
+// disk.
 #pragma once
 
 #include <chrono>
@@ -29,11 +29,11 @@ inline constexpr const char* kMeasurement = "run 4";
 /// Numbers that take time to measure, by name; they are measured only where a study asks for them: one of these, or a
 /// number of measurements.h.
 using Names = std::set<std::string>;
-inline constexpr const char* kLayers = "layers";     ///< frames, start, end
-inline constexpr const char* kLeftOut = "left out";  ///< left_out
-inline constexpr const char* kLast = "last";         ///< last: the run measures itself at every step
+inline constexpr const char* kLayers = "layers";     ///< fills RunNumbers::frames, start and end
+inline constexpr const char* kLeftOut = "left out";  ///< fills left_out
+inline constexpr const char* kLast = "last";         ///< fills last, by live measurements at every step
 
-/// Holds one moment's numbers by name.
+/// Named numbers at one step of a run.
 struct Moment {
   std::vector<std::string> names;
   std::vector<double> values;
@@ -48,16 +48,16 @@ struct Frames {
   std::vector<std::vector<double>> rows;  ///< one for each step
 };
 
-/// Holds by how many nats the validation loss rises without one layer (`layers`) and without the last k
-/// layers (`top`, k from 1).
+/// The rise of the validation loss, in nats, with one layer left out (`layers`) and with the last k layers left out
+/// (`top`, k from 1).
 struct LeftOutRise {
   std::string stack;  ///< "", "enc.", "dec."
   std::vector<double> layers, top;
 };
 
 struct RunNumbers {
-  Names measured;  ///< of what takes time
-  /// Failed: `where` says why it could not be trained. Undecided: there were too few steps (measure/verdict.h).
+  Names measured;  ///< the requested numbers that take time
+  /// Failed: `where` has the reason why it could not be trained. Undecided: too few steps (measure/verdict.h).
   Verdict verdict;
   int32_t steps = 0;             ///< trained
   double loss = kUnknown;        ///< mean training loss of the last kWindow steps, nats a symbol
@@ -68,8 +68,8 @@ struct RunNumbers {
   std::string beta2_reason;      ///< why there is none
   /// Norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
-  /// Comes from the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
-  /// character of a model with a memory. It is unknown for other models.
+  /// The main score of the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
+  /// character of a model with a memory. Unknown for other models.
   double score = kUnknown;
   std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.h
   double asked = kUnknown;               ///< the number that a part of a study shows; not stored
@@ -97,15 +97,15 @@ nlohmann::json to_json(const RunNumbers& numbers);
 /// Throws Error for anything else.
 RunNumbers numbers_from(const InputValue& json);
 
-/// Measures the numbers of one run, called from the thread that trains it: before the first step, after each step and
-/// at the end; or afterwards, from a state that was kept.
+/// Measures the numbers of one run. The thread that trains it calls begin(), after_step() after each step, and end();
+/// for a run whose state was kept, afterwards() replaces the calls of after_step().
 class Meter {
  public:
   explicit Meter(Names asked) { numbers_.measured = std::move(asked); }
   void begin(Run& run);  ///< of a fresh run
   void after_step(const Run& run);
-  /// In the place of after_step(): takes from the history of a finished run what that would have seen. Throws Error
-  /// where the history no longer has it.
+  /// Takes from the history of a finished run the numbers that after_step() would have taken. Throws Error where the
+  /// history no longer has them.
   void afterwards(const Run& run);
   RunNumbers end(Run& run);
 
@@ -118,23 +118,23 @@ class Meter {
   Clock::time_point since_ = Clock::now();
 };
 
-/// The steps at which a run's numbers by layer are kept, the last step apart.
+/// The steps at which a run's numbers by layer are kept, in addition to the last step.
 std::vector<int32_t> ladder();
 /// The largest of the numbers whose names match: a star stands for any characters, "critical_rate" for the
 /// critical rate and "largest_logit" for all of attention's largest logits. NaN where none is known.
 double largest(const Moment& numbers, std::string_view pattern);
 /// Whether `largest` can find anything in `last`.
 bool is_number_of_the_end(std::string_view pattern);
-/// The name that a study must ask for so that number_at_end knows a number: of measurements.def, or a pattern of
-/// `largest`. Empty for anything else.
+/// The entry of Names that a study needs so that number_at_end() knows a number: a name of measurements.def, or kLast
+/// for a pattern of `largest`. Empty for anything else.
 std::string measured_for(std::string_view number);
 double number_at_end(const RunNumbers& run, std::string_view number);
-/// Whether Frames, `start` or `end` can hold the number `name`, or both numbers of "a /
-/// b". With `by_layer`, L* stands in place of the layer's number.
+/// Whether Frames can hold the number `name`, or both numbers of "a / b". With `by_layer`: whether Frames, `start` or
+/// `end` can hold a name that has L* in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);
 
-// Numbers of a trained run that take long to measure, so that they are measured where a study names them alone. The
-// core has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+// Numbers of a trained run that take long to measure, so that they are measured only where a study names them. The core
+// has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
 struct EndNumber {
   std::string_view name;    ///< "bleu"
   double (*measure)(Run&);  ///< not finite where the run has no such number; changes no bit of the run

@@ -1,8 +1,8 @@
-// Finds or trains the runs of lessons. It never trains a run again that is among the finished ones in
-// memory (run/run_record.h, shared with the Lab) or in the store on disk. The runner of experiments trains and
-// measures any other run, and both keep it. RunStore works out once what a lesson wants to know beside the history
-// (shares of branches, what the model writes). Any number of threads may ask at once, each through its own RunStore
-// (`beside`), which shares all results and has a backend of its own.
+// Finds or trains the runs of lessons. It never trains a run again that is in the RunCache (run/run_record.h, shared
+// with the Lab) or in the store on disk. train() of study.h trains and measures any other run, and both stores keep it.
+// RunStore computes once what a lesson needs in addition to the history (shares of branches, a text that the model
+// writes). Any number of threads may ask at once, each through its own RunStore (`beside`), which shares all results
+// and has a backend of its own.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ namespace normscope::experiments {
 /// The shares beta^2: row i has columns 0..i+1, see residual_dependency.
 using ShareMap = std::vector<std::vector<double>>;
 
-/// Of a finished run, for lessons, beside the numbers of every run (run_numbers.h).
+/// What lessons need of a finished run, in addition to the numbers of every run (run_numbers.h).
 struct RunFindings {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< written by the model at the end
@@ -35,11 +35,11 @@ struct RunFindings {
   ShareMap shares_start, shares_end;  ///< empty unless the model is one stack of layers
 };
 
-/// Where a training stands; the thread that trains reports it after every step.
+/// The progress of a run in training; the thread that trains reports it after every step.
 struct RunProgress {
   std::string key;  ///< StudyRun::key()
   int32_t step = 0, steps = 0;
-  std::shared_ptr<const History> history;  ///< grows on; any thread may read it
+  std::shared_ptr<const History> history;  ///< still growing; any thread may read it
   double level = 0;
 };
 /// False to stop; Cancelled is thrown then.
@@ -60,17 +60,17 @@ class RunStore {
   std::unique_ptr<RunStore> beside(int threads) const;
   int threads() const { return threads_; }
 
-  /// The finished run and trains it first where it is missing. Throws Error, and Cancelled.
+  /// Returns the finished run, and trains it first where it is missing. Throws Error, and Cancelled.
   std::shared_ptr<const RunFindings> get(const StudyRun& run, const OnStep& on_step);
-  /// The map of the run's model before its first step: nothing is trained for it. It is empty
-  /// unless the model is one stack of layers.
+  /// The shares of the run's model before its first step, without any training. Empty unless the model is one stack of
+  /// layers.
   ShareMap start_shares(const RunSpec& spec);
   /// Returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/analysis.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
   std::vector<double> left_out(const StudyRun& run, bool top, const OnStep& on_step);
-  /// The loss of the batch of that step after the step, had it been made at each of these rates
-  /// (Run::step_along). The run is trained anew up to there, so an early step costs little.
+  /// The loss of the step's own batch after the step, had it been made at each of these rates (Run::step_along). The
+  /// run is trained anew up to that step, so an early step costs little.
   std::vector<double> along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
                                  const OnStep& on_step);
   /// Trains the runs that nobody has trained yet, several at once on one thread each. It calls
@@ -79,21 +79,21 @@ class RunStore {
   /// Does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.
   StudyResults train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress);
-  /// Drops the results in memory; results that were kept elsewhere are found again.
+  /// Drops the results in memory; results on disk or in the RunCache are found again.
   void forget();
   /// By StudyRun::key(); nullptr for a run that no get() has asked for.
   std::shared_ptr<const RunFindings> find(const std::string& key) const;
 
-  /// Sets what look() asks before each model that a curve builds: these are many, and none is trained.
+  /// Sets the function with which look() asks whether to stop. A curve calls look() before each model that it builds.
   void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
-  /// Throws Cancelled where the work is to stop.
+  /// Throws Cancelled once `stop` returns true.
   void look() const {
     if (stop_ && stop_()) throw Cancelled();
   }
 
   Backend& backend() { return *backend_; }
   std::shared_ptr<const Task> task(const DataSpec& data);
-  int32_t trained() const;  ///< number of runs that were trained and not found
+  int32_t trained() const;  ///< number of runs that were trained, as no store had them
   const ResultStore& on_disk() const { return shared_->kept; }
 
  private:

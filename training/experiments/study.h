@@ -1,7 +1,7 @@
-// Runs with complete specifications, trained together; the numbers of each (run_numbers.h) are measured. This is the
-// one way to train runs in order to measure something of them: lessons, comparisons, sweeps and claims fill in the runs
-// and read the results by their places. Runs are independent: several train at a time, each on a backend of its own,
-// and their number changes no bit. A run that the store has is not trained; one that was interrupted begins again.
+// Runs with complete specifications, trained together; the numbers of each (run_numbers.h) are measured. All training
+// in order to measure runs goes through train() here: lessons, comparisons, sweeps and claims fill in the runs and read
+// the results by index. Runs are independent: several train at a time, each on a backend of its own, and their number
+// changes no bit. A run that the store has is not trained; one that was interrupted begins again.
 #pragma once
 
 #include <atomic>
@@ -22,11 +22,11 @@ namespace normscope::experiments {
 
 struct Study {
   std::string name;  ///< for messages: "sweep"
-  /// Seed by seed where possible, so that a study that ends early has something of every row.
+  /// Seed by seed where possible, so that a study that ends early has a result for every row.
   std::vector<StudyRun> runs{};
   Names numbers{};  ///< numbers that take time to measure, of every run (run_numbers.h)
-  /// Gets every finished run (of equal runs the first) from the threads that train or look, several at once.
-  /// With it, runs measure themselves at every step, validate every kValidationEvery steps, and keep their states.
+  /// Called with every finished run (the first of equal runs) on the threads that train or look, several at once. With
+  /// it, runs take live measurements at every step, validate every kValidationEvery steps, and keep their states.
   std::function<void(size_t place, Run&)> on_run{};
   std::function<bool(size_t place, const Run&)> on_step{};  ///< after every step; false: stop
 };
@@ -44,7 +44,7 @@ struct RunnerOptions {
   bool stored_only = false;  ///< trains nothing; results that the store lacks stay empty
   Shard shard{};
   BackendChoice backend{};
-  /// How many runs may go on now; others wait between two steps. Empty: all of `runs_at_a_time`.
+  /// The number of runs that may train now; others wait between two steps. Empty: all of `runs_at_a_time`.
   std::function<int32_t()> allowed{};
 };
 
@@ -55,16 +55,16 @@ struct AtWork {
 };
 
 struct Progress {
-  bool looking = false;           ///< for results in the store, run by run
+  bool looking = false;           ///< searches the store for results, run by run
   int64_t done = 0, total = 0;    ///< steps; while looking, runs
-  std::string note;               ///< the runs in training
-  std::vector<AtWork> at_work{};  ///< the runs of `note`, each with its steps
-  std::string unkept{};           ///< why the store could not keep something; empty: it keeps everything
+  std::string note;               ///< the runs in training, or being searched for
+  std::vector<AtWork> at_work{};  ///< the runs in training, each with its steps
+  std::string unkept{};           ///< ResultStore::unkept()
 };
 using OnProgress = std::function<bool(const Progress&)>;  ///< false: stop
 
 struct StudyResults {
-  /// Nothing for an untrained run, and the verdict Failed for one that is refused or could not be made.
+  /// Empty for an untrained run; the verdict Failed for a run that is refused or could not be made.
   std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
   /// The distinct runs that the store lacks and this shard trains, and what they start from.
@@ -75,13 +75,13 @@ struct StudyResults {
   std::string failure() const;      ///< why the first run that failed could not be trained; empty: none did
 };
 
-/// Gets each result as soon as it is there, with its place; of equal runs the first. A thread that trains
-/// calls it, one call at a time.
+/// Called with the index and the numbers of each result as soon as there is one; of equal runs, with the first. Threads
+/// that train or look call it, one call at a time.
 using OnNumbers = std::function<void(size_t, const RunNumbers&)>;
 
 /// Trains the study's runs, equal ones once. A run that another starts from is trained first and kept with its state,
 /// which requires a store with a folder; every shard that needs such a run trains it. The calling thread calls
-/// `on_progress` about ten times a second. A result that the store cannot keep is there all the same
+/// `on_progress` about ten times a second. A result that the store cannot keep is returned all the same
 /// (ResultStore::unkept). Throws DeviceError when the device is lost or too small, which is not a verdict on any run.
 StudyResults train(const Study& study, ResultStore& store, const RunnerOptions& options,
                    const OnProgress& on_progress, const OnNumbers& on_taken = {});
@@ -91,14 +91,14 @@ int32_t default_runs_at_a_time();
 /// As many as the options say, else one for each physical core, and on a device a single run.
 int32_t runs_at_a_time(const RunnerOptions& options);
 
-/// Guesses how many seconds the runs take, `at_a_time` of them side by side on a thread each. It
-/// times a few steps of one run of every size, of at most eight sizes spread over them, which takes some seconds.
+/// Estimates how many seconds the runs take, `at_a_time` of them side by side on a thread each. It times a few steps of
+/// one run of every size, of at most eight sizes spread over them, which takes some seconds.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
 
 // Workers do jobs of equal rank on several threads while the calling thread reports progress: runs that train side by
 // side, fresh models, curves of lessons. Called by study.cpp and by app/course.
 
-/// Does the job at a place; it is made on the thread that calls it.
+/// Does the job with the given index; it is made on the thread that calls it.
 using WorkOn = std::function<void(size_t)>;
 
 /// Does each job below `count` once, in order, on `threads` new threads (no more than there are jobs), each of which
@@ -108,9 +108,9 @@ using WorkOn = std::function<void(size_t)>;
 void run_jobs(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
               const std::function<WorkOn()>& make, const std::function<void()>& tick);
 
-// A study as text that runs on another machine: as the command, as a job array for Slurm or as lines for GNU
-// parallel. All three forms train the very same runs. The commands (--print-command), the screen of sweeps
-// (Copy) and the tests, which execute the texts, call it.
+// A study exported as text to run it on another machine: as a command, a job array for Slurm or lines for GNU parallel.
+// All three forms train the very same runs. The commands (--print-command), the screen of sweeps (Copy) and the tests,
+// which execute the texts, call it.
 
 /// Writes " --backend cuda --tf32" with `between` before each option, and nothing for the CPU.
 std::string backend_text(const BackendChoice& backend, std::string_view between);

@@ -12,7 +12,7 @@
 
 namespace normscope::experiments {
 
-/// Shown if it is Word or Number (at the right). Data is only in CSV and JSON, Note only in JSON.
+/// Word and Number (right-aligned) are shown. Data is only in CSV and JSON, Note only in JSON.
 enum class Kind : uint8_t { Word, Number, Data, Note };
 
 struct Column {
@@ -30,7 +30,7 @@ struct Cell {
   Cell(const char* word) : Cell(std::string(word)) {}
   Cell(std::string word) : value(word), text(std::move(word)) {}
   Cell(std::integral auto number) : value(number), text(std::to_string(number)) {}
-  /// This value is null where the number is not finite; a reader sees `shown`.
+  /// The value is null where the number is not finite; a reader sees `shown`.
   Cell(double number, std::string shown = {});
   /// A reader sees `shown` in place of the value.
   Cell(nlohmann::json of, std::string shown) : value(std::move(of)), text(std::move(shown)) {}
