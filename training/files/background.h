@@ -1,6 +1,6 @@
-// Slow work on a thread of its own, of which only the newest counts: a job that shows its progress (NewestJob), as what
-// measures a lesson or trains a sweep, and a request that is answered (Background), as what reads from disk. The thread
-// that draws never waits for either.
+// Slow work on a thread of its own, where only the newest request counts. NewestJob runs a job that publishes its
+// progress, such as measuring a lesson or training a sweep; Background answers a request, such as reading a folder. The
+// thread that draws never waits for either.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ namespace normscope {
 template <typename Job, typename State>
 class NewestJob {
  public:
-  /// Called on the thread and throws nothing. publish() calls `on_change` (a window wakes its event loop
-  /// there) and passes on what it throws. Throws Error where there is no thread.
+  /// `work` is called on the thread and throws nothing. publish() calls `on_change` (a window's wakes its event loop)
+  /// and passes on its exceptions. Throws Error where the thread cannot be started.
   NewestJob(std::string_view purpose, std::function<void(const Job&)> work, std::function<void()> on_change)
       : work_(std::move(work)),
         on_change_(std::move(on_change)),
@@ -40,8 +40,8 @@ class NewestJob {
     thread_.join();
   }
 
-  /// Replaces a waiting job and the job under way, which has to stop and publishes nothing more. Meanwhile
-  /// the state shown is the former one as changed by `begin`.
+  /// Replaces a waiting job and the job under way, which has to stop and publishes nothing more. Until the new job
+  /// publishes, state() is the former state as changed by `begin`.
   template <typename Begin>
   void start(Job job, Begin&& begin) {
     {
@@ -56,7 +56,7 @@ class NewestJob {
     wake_.notify_one();
   }
 
-  /// Asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that case, and
+  /// Asks the job under way to stop; the job itself publishes how it ended. A waiting job is never begun: then, and
   /// where there is no job, `end(state, waiting)` makes the state that is shown; `waiting` is that job or nullptr.
   template <typename End>
   void stop(End&& end) {
@@ -119,20 +119,20 @@ class NewestJob {
   std::jthread thread_;
 };
 
-// Puts one request at a time to another thread; only the newest request counts, and an older answer is dropped.
+// Hands one request at a time to another thread; only the newest request counts, and an older answer is dropped.
 template <typename Answer>
 class Background {
  public:
   using Work = std::function<Answer()>;
 
-  // Runs `work`, which throws nothing, and calls `wake` when the answer is there. Without `wake` (no window
-  // sleeps) the question is answered in find().
+  // Runs `work`, which throws nothing, and calls `wake` when the answer is there. Without `wake` (no window sleeps)
+  // find() itself runs `work`.
   void ask(const std::string& key, Work work, const std::function<void()>& wake) {
     if (key == answered_ || key == asked_) return;
     next_ = {key, std::move(work), wake};
     poll();
   }
-  // Allows the same question to be asked anew.
+  // Forgets question and answer, so that the same question can be asked anew.
   void forget() {
     answered_.reset();
     next_.reset();

@@ -6,10 +6,10 @@
 //   layers = 6
 //   [run.A]                    # up to four runs A-D; without any, the file is one run
 //   name = "Post-LN, no warm-up"
-// what differs is in the run
+//   train.warmup = 0           # what differs between the runs
 //   edits = [{ step = 214, key = "train.lr", value = 1e-3 }]
 //
-// A table [window] is a session's (training/session/session_file.h) and is left out here.
+// A table [window] belongs to a session (training/session/session_file.h) and is ignored here.
 //
 // Promises: an unknown key, a wrong type, an impossible value, a duplicate or a syntax error throws Error as
 // "FILE:LINE: [train.warmup] 'soon' is text: expected ..."; parse_config reads back equal what write_config writes.
@@ -36,7 +36,7 @@ struct ConfigRun {
 /// Reads a file, or a model of another program (run/checkpoint.h) as a run of its own. A relative data.text starts from
 /// the folder of the file.
 std::vector<ConfigRun> read_config(const std::string& path);
-/// Reads from memory; `name` stands for the file in errors, and a relative data.text starts from `folder`.
+/// Reads from memory; `name` is the name of the file in errors, and a relative data.text starts from `folder`.
 std::vector<ConfigRun> parse_config(std::string_view text, const std::string& name,
                                     const std::string& folder = "");
 

@@ -1,5 +1,5 @@
-// The kind of a file, by its content and not by its name: what the window would do with it, or why it
-// can do nothing, in one line. Only regular files are read, and of these only the beginning.
+// The kind of a file, by its content and not by its name: the effect of opening it in the window, or why it cannot be
+// opened, in one line. Only regular files are read, and of these only the beginning.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace normscope {
 enum class FileKind : uint8_t {
   Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
   Folder,
-  Session,   // a folder that the window keeps a session in
+  Session,   // a folder with a saved session
   Model,     // of another program (run/checkpoint.h): it becomes a run
   Config,    // runs as TOML
   Recorded,  // measurements of runs: a saved run, or a log that an add-on reads
-  Numbers,   // JSON: text that could be learned from, which is hardly meant
+  Numbers,   // JSON without runs: could be learned as a text, which is hardly meant
   Text,
 };
 
@@ -30,12 +30,12 @@ struct FileLook {
 };
 FileLook look_at(const std::string& path) noexcept;
 
-// Each says what a file is, by its beginning; nothing: it knows no such file.
+// Each recognises a file of its kind by its first bytes; nothing for any other file.
 #define FILE_LOOK(look) std::optional<FileLook> look(std::string_view head);
 #include "chosen/file_looks.def"
 #undef FILE_LOOK
 
-// Where JSON begins and its first line ends; empty where no object begins it.
+// The first line of a JSON object, after leading white space; empty where the text begins with anything else.
 std::string_view first_line_of_json(std::string_view head);
 
 // Looks at a file and reads the runs of a configuration or of a model.
@@ -52,7 +52,7 @@ struct FolderContent {
     bool folder = false;
   };
   std::vector<Entry> entries;
-  std::string error;  // why there are none
+  std::string error;  // why the folder cannot be read
 };
 inline constexpr size_t kMaxEntries = 5000;  // the most that are listed
 FolderContent read_folder(const std::string& path) noexcept;

@@ -7,8 +7,8 @@
 
 namespace normscope {
 
-// Writes a word for the command line of Windows, in UTF-8 or in the system's UTF-16: in double quotes,
-// with backslashes before those in it, where something in it is special.
+// Writes a word for the command line of Windows, in UTF-8 or in the system's UTF-16: unchanged without special
+// characters, else in double quotes, with backslashes before the quotes in it.
 template <class Letter>
 std::basic_string<Letter> windows_quoted(const std::basic_string<Letter>& text) {
   const auto plain = [](Letter letter) {

@@ -1,5 +1,5 @@
-// One function reads and writes a struct that is kept as JSON. The function names each field once: its
-// key, what the field may be, and its value where the key is absent.
+// One function both reads and writes a struct that is kept as JSON. The function names each field once: its key, the
+// rule for its values, and its value where the key is absent.
 //
 //   struct Try { std::string set; double loss = 0; bool by_hand = false; };
 //
@@ -13,9 +13,9 @@
 //   const nlohmann::json json = codec::write(one);
 //   const Try again = codec::read<Try>(InputValue::parse(text, "progress lessons.json"));
 //
-// io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type with
+// io() is in the namespace of its struct, or in namespace codec for a struct of another module. A rule is any type with
 // write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field that no
-// rule of codec.h describes has a rule of its own beside its io(). Below it are functions that write other JSON.
+// rule of codec.h describes has a rule of its own next to its io(). Functions at the end of the file write other JSON.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,8 +38,8 @@
 namespace normscope {
 namespace codec {
 
-// Rules of kept fields say what a number, a text, a word or a list of them may be, and how JSON holds
-// it. All numbers that are not finite are written in the same way.
+// The rules of kept fields: the allowed values of a number, a text, a word or a list of them, and their form in JSON.
+// All numbers that are not finite are written in the same way.
 
 using Json = nlohmann::json;
 
@@ -52,7 +52,7 @@ struct Number {
   void read(const InputValue& json, double& value) const { value = json.number(low, high); }
 };
 
-/// Need not be finite: null is NaN.
+/// Any number: NaN is null, and the infinities are "inf" and "-inf".
 struct AnyNumber {
   int digits = 17;  ///< significant digits that are written
   Json write(double value) const {
@@ -71,7 +71,7 @@ struct AnyNumber {
   }
 };
 
-/// A whole number, or the place of an enumerator.
+/// A whole number, or an enumerator as its number.
 struct Whole {
   int64_t low, high;
   Json write(auto value) const { return static_cast<int64_t>(value); }
@@ -92,7 +92,7 @@ struct Text {
   void read(const InputValue& json, std::string& value) const { value = json.text(most); }
 };
 
-/// One of some words. An enumerator has the place of its word; a letter, or a text, is the word itself.
+/// One of a list of words. An enumerator is written as the word at its number; a letter, or a text, is the word itself.
 struct Words {
   std::span<const std::string_view> words;
   template <class T>
@@ -164,7 +164,7 @@ Map(size_t, Rule) -> Map<Rule>;
 template <class Rule>
 Maybe(Rule) -> Maybe<Rule>;
 
-/// A struct as its io() takes it: const where it is written.
+/// The type in which io() takes a struct: const for writing.
 template <class Io, class T>
 using Of = std::conditional_t<Io::kReads, T, const T>;
 
@@ -187,7 +187,7 @@ class Writer {
   void operator()(const char* key, const T& value, const Rule& rule = {}) {
     (into_.is_array() ? into_.emplace_back() : into_[key]) = rule.write(value);
   }
-  /// Leaves the field out where its value is the one that its absence means.
+  /// Leaves the field out where its value is `absent`, which a reader assumes for a missing field.
   template <class T, class Rule = RuleOf<T>>
   void optional(const char* key, const T& value, const Rule& rule = {},
                 const std::type_identity_t<T>& absent = {}) {
@@ -195,9 +195,9 @@ class Writer {
       if (std::isnan(value) && std::isnan(absent)) return;
     if (!(value == absent)) (*this)(key, value, rule);
   }
-  /// Writes what people read in the file and no reader does.
+  /// Writes a note for people who read the file; Reader ignores it.
   void note(const char* key, Json value) { into_[key] = std::move(value); }
-  /// The Reader refuse the field with this key unless the condition holds.
+  /// Here it does nothing; in Reader it refuses the field with this key unless the condition holds.
   void require(bool, const char*, std::string_view) {}
 
  private:
@@ -208,7 +208,7 @@ class Writer {
 class Reader {
  public:
   static constexpr bool kReads = true;
-  /// Where `row` is more than 0, it reads a list of that many items, beginning with item `first`.
+  /// With `row` above 0, reads a list of `row` items, beginning with item `first`.
   explicit Reader(const InputValue& from, size_t row = 0, size_t first = 0) : from_(from), next_(first) {
     if (row > 0) row_ = from.list(row, row);
   }
@@ -235,11 +235,11 @@ class Reader {
   }
 
   const InputValue& from_;
-  std::vector<InputValue> row_;  ///< the items, where it reads a list
+  std::vector<InputValue> row_;  ///< the items of the list; empty for an object
   size_t next_ = 0;
 };
 
-/// Keeps a struct as an object. `fields` is its io(), or a function that does the same and knows more than the struct.
+/// Keeps a struct as an object. `fields` calls its io(), or is a function like io() that has more data than the struct.
 template <class Fields>
 struct Object {
   Fields fields{};
@@ -277,14 +277,14 @@ T read(const InputValue& json, const Rule& rule = {}) {
   return value;
 }
 
-/// Replaces bytes that are no UTF-8, which JSON cannot hold.
+/// JSON as text. Bytes that are not UTF-8, which JSON cannot hold, are replaced.
 inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace codec
 
-// Numbers as JSON: it has no number that is not finite, so such a one is null.
+// Numbers as JSON, which has none that are not finite: these become null.
 
 /// A number, or null where it is not finite.
 inline nlohmann::json number_json(double value) {
@@ -299,8 +299,8 @@ nlohmann::json list_json(const Numbers& numbers) {
   return list;
 }
 
-/// Writes JSON for readers of both kinds: a line for each object or list that holds no other, a level for each
-/// that does. Invalid UTF-8 is replaced.
+/// Writes JSON that people can read too: an object or a list is one line if nothing is nested in it, and otherwise has
+/// a line for each item, indented. Invalid UTF-8 is replaced.
 inline std::string to_lines(const nlohmann::json& json, size_t indent = 0) {
   const auto whole = [](const nlohmann::json& one) {
     return one.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

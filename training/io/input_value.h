@@ -1,5 +1,5 @@
-// A value of a JSON text from outside, with its place in that text. The schema of a format is the
-// sequence of calls that reads it.
+// A value of a JSON text from outside, with its path in that text. The schema of a format is the sequence of calls that
+// reads it.
 //
 // Promises: a value that is read has the type, range and length that the call requires. Everything else throws Error
 // as "[session DIR/session.toml] window.runs[0].letter is "z": expected A, B, C or D", one line, whatever the text
@@ -27,8 +27,8 @@ inline constexpr int kInputDepth = 32;
 
 class InputValue {
  public:
-  /// Puts `where` in brackets before every message; `path` is the name of the whole, "" for a file of its
-  /// own. Throws Error for text that is no JSON.
+  /// Messages begin with `where` in brackets; `path` is the path of the whole value, "" for a whole file. Throws Error
+  /// for text that is no JSON.
   static InputValue parse(std::string_view json, Message where, std::string path = "");
 
   /// A member of an object. Throws Error when it is missing, or this is not an object.

@@ -1,4 +1,4 @@
-// Where what the program writes goes, and how: whole files, and logs that grow.
+// The output of the program: paths that are checked, whole files, and logs that grow.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace normscope {
 
-// Where a named output goes; it is checked before the program writes any file.
+// The destination of a named output, which is checked before the program writes any file.
 //
 // A symbolic link to a regular file is followed, so that the link stays and its target is replaced; a link that leads
 // nowhere, and a folder, are refused. Devices, pipes and the open streams (/dev/stdout, /dev/fd/N) are written
 // directly. Called by AtomicFile and LineFile.
 
-// Who may read a new file or folder. Own (0600, 0700) is for what holds a person's text; Shared is
+// Who may read a new file or folder. Own (0600, 0700) is for files that may have the user's text in them; Shared is
 // whatever the umask leaves. A file that is replaced keeps its mode.
 enum class Access { Shared, Own };
 
@@ -28,7 +28,7 @@ struct OutputPath {
   int stream = -1;      // the number of an open stream
 };
 
-// Throws Error, beginning with `where`, for what cannot be an output.
+// Throws Error, beginning with `where`, for a path that cannot be an output.
 OutputPath output_path(const std::string& path, const Message& where);
 
 // Opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
@@ -51,8 +51,8 @@ void make_folder(const std::string& folder, Access access, const Message& where)
 
 class AtomicFile {
  public:
-  // Begins the error messages ("safetensors"). Throws Error if nothing can be written there. The first write
-  // opens a device or pipe.
+  // `what` begins the error messages ("safetensors"). Throws Error if the path cannot be written. The first write opens
+  // a device or pipe.
   AtomicFile(const std::string& path, std::string what, Access access = Access::Shared);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -72,16 +72,16 @@ class AtomicFile {
   std::FILE* file_ = nullptr;
 };
 
-// Does all of it in one call.
+// Writes a whole file by an AtomicFile in one call.
 void write_file(const std::string& path, std::string_view bytes, std::string what,
                 Access access = Access::Shared);
 
-// Has `listener` called with the path of every file that is complete from now on, in the
-// thread that wrote it: a page hands exports to the browser. One listener, set before there are threads that write.
+// Sets the function that is called with the path of every file completed from now on, in the thread that wrote it: a
+// web page hands exports to the browser. One listener, set before there are threads that write.
 void listen_to_written_files(std::function<void(const std::string& path)> listener);
 
 // Removes what killed processes of this user left in a folder: files named as AtomicFile
-// names its own, a minute old, that no process holds. AtomicFile does so once for each folder and process.
+// names its own, a minute old, that no process holds. AtomicFile calls this once for each folder and process.
 void remove_stale_temporaries(const std::string& folder);
 
 // Grows by whole lines and can be read meanwhile: the training log, the log of frames. It is no
@@ -94,7 +94,7 @@ class LineFile {
  public:
   LineFile() = default;  // writes nothing
   enum class Start { Anew, NextLine, NextByte };
-  // Begins anew, or goes on after what is there, of which NextLine ends half a line. Throws Error.
+  // Truncates the file (Anew) or appends to it; NextLine first ends an incomplete line. Throws Error.
   LineFile(const std::string& path, std::string what, Start start = Start::Anew);
   ~LineFile();
   LineFile(LineFile&&) noexcept;

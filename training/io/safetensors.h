@@ -82,10 +82,10 @@ class SafetensorsFile {
   static SafetensorsFile load(const std::string& path);
   // Reads names, shapes and metadata. Reading elements then throws Error.
   static SafetensorsFile load_header(const std::string& path);
-  // Reads the header and lets the system bring the data from the file when they are asked for: no second copy of
-  // them takes memory. A file that somebody shortens meanwhile ends the program.
+  // Reads the header and lets the system load the data from the file on access, so that no second copy of them takes
+  // memory. A file that somebody shortens meanwhile ends the program.
   static SafetensorsFile map(const std::string& path);
-  // Reads the same from memory; `name` stands for the path.
+  // Reads and checks bytes in memory; `name` is the path in messages.
   static SafetensorsFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
   const std::string& path() const { return path_; }
@@ -127,7 +127,7 @@ class SafetensorsFile {
   std::vector<Tensor> tensors_;                       // in the order of the data
   std::map<std::string, size_t, std::less<>> index_;  // name -> place in tensors_
   size_t data_size_ = 0;                              // in the file
-  std::shared_ptr<const void> held_;  // where the data are: memory of our own, or pages of the file
+  std::shared_ptr<const void> held_;  // owns the data: memory of our own, or mapped pages of the file
   std::span<const uint8_t> data_;
 };
 

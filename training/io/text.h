@@ -1,4 +1,4 @@
-// Short texts taken apart, put together and changed, by bytes: letters are ASCII's where their case counts.
+// Functions that split, join and change short texts byte by byte; upper and lower case are ASCII's.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,7 +36,7 @@ Message one_of(const std::vector<Word>& words) {
   return {"{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back()};
 }
 
-/// The parts between the places of `at`, one at least; they last as long as the text.
+/// The parts between the letters `at`, at least one; they are views of the text.
 inline std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= text.size();) {
@@ -47,7 +47,7 @@ inline std::vector<std::string_view> split(std::string_view text, char at) {
   return parts;
 }
 
-/// Leaves out the blanks around a text.
+/// A view of the text without the blanks, tabs and line breaks around it.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t from = text.find_first_not_of(kSpace);
@@ -72,13 +72,13 @@ inline void replace_each(std::string& text, std::string_view from, std::string_v
     text.replace(at, from.size(), to);
 }
 
-// Text tables are for terminals: cells in columns that line up. Called by the commands and by what writes tables.
+// Text tables are for terminals: cells in columns that line up. Called by the commands and by writers of tables.
 
 /// The width of a UTF-8 text without wide characters.
 size_t terminal_columns(std::string_view text);
 
 /// Writes a line for each row, its cells two blanks apart. `alignment` has a letter for each column, as in LaTeX: l or
-/// r. A row of one cell is a heading, which widens no column. No row has more cells than `alignment` letters.
+/// r. A row of one cell is a heading, which widens no column. No row has more cells than `alignment` has letters.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
 
 /// Writes a text as a field of CSV, in quotes where necessary.

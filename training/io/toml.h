@@ -1,6 +1,6 @@
-// This includes toml++ with the same switches in every file. toml++ 3.3 asserts (with NDEBUG, on some compilers:
-// assumes) that input such as "[.a]" does not come, and refuses it properly in the next lines. Where it is compiled
-// into our files (header only), neither is wanted.
+// Includes toml++ with the same switches in every file. toml++ 3.3 asserts (with NDEBUG, on some compilers: assumes)
+// that input such as "[.a]" does not come, and refuses it properly in the next lines. As it is compiled into our files
+// (header only), we switch both off.
 #pragma once
 
 #undef NDEBUG
@@ -19,22 +19,22 @@
 
 namespace normscope {
 
-/// The only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not
-/// valid TOML: ...". It refuses excessive nesting too: the library recurses over dotted keys when it frees them, and
-/// looks through all tables for each.
+/// The only call of the library's parser. `name` is the file's name in errors. Throws Error as "NAME:LINE: not valid
+/// TOML: ...". It refuses excessive nesting too: the library recurses over dotted keys when it frees them, and looks
+/// through all tables for each.
 toml::table parse_toml(std::string_view text, const std::string& name);
 
-/// Names a value where something else was expected: "'warm' is text".
+/// Describes a value for an error about its type: "'warm' is text".
 Message what_it_is(const toml::node& node);
 
 inline constexpr int kTomlDots = 16;           ///< in one key
-inline constexpr size_t kTomlTables = 20'000;  ///< headers and dotted keys
+inline constexpr size_t kTomlTables = 20'000;  ///< headers, lists, inline tables, dotted keys, decimals
 
-// ---- JSON as TOML and back: what codec.h makes of a struct stands in a TOML file; TOML has no null
+// ---- JSON as TOML and back, to keep a struct in a TOML file by its codec.h functions; TOML has no null
 
 /// A text in quotes.
 std::string toml_string(std::string_view text);
-/// The lines of a table, KEY = VALUE: an object within becomes an inline table. Members that are null are left out.
+/// The lines of a table, KEY = VALUE: a nested object becomes an inline table. Members that are null are left out.
 std::string toml_lines(const nlohmann::json& table);
 nlohmann::json json_of(const toml::node& node);
 
@@ -65,7 +65,7 @@ class Table {
   std::vector<Table> tables(std::string_view key);  ///< a list of tables; empty when absent
   std::vector<std::pair<std::string, Table>> children(
       std::string_view key);  ///< of [key.NAME]; empty when absent
-  /// Everything that was not read as dotted keys and texts: model.placement -> "post".
+  /// The entries that were not read, as dotted keys and texts: model.placement -> "post".
   std::vector<std::pair<std::string, std::string>> rest();
 
   /// Throws Error for a key that was never read.
