@@ -12,7 +12,7 @@
 
 namespace normscope {
 
-/// Draws uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. It is a function
+/// Draws the inputs that the theorems assume: uniform random tokens and targets, and x ~ N(0,1). It is a pure function
 /// of (config, B, T, seed).
 Batch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed);
 
@@ -43,9 +43,9 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 /// The output change
 ///   D = mean over tokens and features of (F(x, W) - F(x, W + delta))^2 / Var(F).
 /// The final state is normalised first, so D = 2 means two unrelated states (Liu et al. 2020, section 4.2). delta is
-/// Gaussian with `relative` times the standard deviation of each weight matrix of the sub-layers. Gains, biases,
-/// scales and the input x_0 stay as they are; the authors' code also perturbs the embedding, which adds a change at N
-/// = 0 that no sub-layer made. It works on a clone.
+/// Gaussian, for each weight matrix of the sub-layers with `relative` times its standard deviation. Gains, biases,
+/// scales and the input x_0 stay as they are; the authors' code also perturbs the embedding, which adds a change at N =
+/// 0 that no sub-layer made. It works on a clone.
 double output_change(const Store& store, const ModelConfig& config, const Batch& batch, double relative,
                      uint64_t seed);
 

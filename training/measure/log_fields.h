@@ -1,5 +1,5 @@
-// The lines of a log (docs/log-format.md): its format, and the fields that hold numbers by tensor, of
-// which `normscope train --log` writes what the engine measures.
+// The lines of a log (docs/log-format.md): its format, and the fields that hold numbers by tensor. `normscope train
+// --log` writes the fields that the engine measures.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace normscope {
 inline constexpr const char* kLogFormat = "normscope log 2";
 
 /// A field that holds a number by tensor: the measured numbers whose names end in `suffix`. A single head's number, of
-/// "L03.attn.head.2", may end otherwise.
+/// "L03.attn.head.2", may have another suffix.
 struct LogField {
   std::string_view key, suffix;
-  const char* words;                  ///< in sentences; null: not missed where a log has none
+  const char* words;                  ///< its name in messages; null: no message where a log lacks it
   std::string_view head_suffix = {};  ///< empty: the same
   std::string_view suffix_of(std::string_view name) const {
     return head_suffix.empty() || name.find(".head.") == name.npos ? suffix : head_suffix;

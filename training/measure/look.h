@@ -17,27 +17,27 @@
 
 namespace normscope {
 
-/// How a batch of that shape is recorded. `memory`: positions before the segment.
+/// The options to record a model for batches of a shape. `memory`: positions before the segment.
 RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
 BatchShape shape_of(const Batch& batch);
-/// The place where a program takes a batch of that shape.
+/// The inputs of a program for a batch of that shape.
 BatchView inputs_of(Program& program, const BatchShape& shape);
 /// Copies a batch into the inputs of a program of its shape.
 void put(const Batch& batch, Program& program);
 
 class Look {
  public:
-  /// Of the parameters. With any, the gradients of the embedding and of the state after each sub-layer can be read.
+  /// The gradients of parameters that can be read; Norms and Kept keep the embedding's and all states' gradients too.
   enum class Gradients : uint8_t {
     None,
-    Norms,  ///< gradient_norm() alone: one's place is the next one's
+    Norms,  ///< gradient_norm() only: the gradients share memory
     Kept,  ///< all can be read until another such program of the backend is replayed (SealOptions::reuse_bytes)
   };
-  /// For batches of that shape, which put() brings. Without `probabilities`, nobody reads attention's, and they take no
-  /// room.
+  /// For batches of that shape, which put() copies in. Without `probabilities`, attention's probabilities take no
+  /// memory and cannot be read.
   Look(Store& store, const ModelConfig& model, const BatchShape& shape, Gradients gradients = Gradients::None,
        bool probabilities = true);
-  /// For that batch.
+  /// For one batch, which it copies in.
   Look(Store& store, const ModelConfig& model, const Batch& batch);
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
@@ -78,7 +78,7 @@ class Look {
   int32_t rows_;
   ModelValues values_;
   Program program_;
-  std::optional<LiveMeasurements> live_;  ///< made on request, as it needs room of its own
+  std::optional<LiveMeasurements> live_;  ///< made on request, as it needs memory of its own
 };
 
 }  // namespace normscope

@@ -97,11 +97,11 @@ struct JacobianNorm {
 };
 JacobianNorm norm_jacobian(Backend& backend, const ModelConfig& config, const GaussianRows& rows);
 
-/// How a gradient g = dl/dy changes on its way to dl/dx through the config's norm, over 256 rows
-/// (Xu et al. 2019, Theorem 1). g is independent of x, with mean and deviation 1; sigma is the standard deviation of
-/// a row of x. Throws as above.
+/// The change of a gradient g = dl/dy to dl/dx by the backward pass of the config's norm, over 256 rows (Xu et al.
+/// 2019, Theorem 1). g is independent of x, with mean and deviation 1; sigma is the standard deviation of a row of x.
+/// Throws as above.
 struct NormGradient {
-  /// Root mean square of sigma mean(dl/dx) over the one of mean(g): 1 if kept, 0 if re-centred.
+  /// Root mean square of sigma mean(dl/dx) over the root mean square of mean(g): 1 if kept, 0 if re-centred.
   double mean = 0;
   double variance = 0;  ///< mean of sigma^2 Var(dl/dx) over the mean of Var(g): 1 if kept, less if re-scaled
 };

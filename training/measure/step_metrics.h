@@ -20,7 +20,7 @@
 
 namespace normscope {
 
-// The work of a norm on one number, beside its statistics: the curve of DyT and Derf, and AdaNorm's factor.
+// The work of a norm on one number, apart from its statistics: the curve of DyT and Derf, and AdaNorm's factor.
 
 /// The curve of a kind without statistics, over u = alpha x + shift: tanh u (DyT), erf u (Derf).
 template <class S>
@@ -28,14 +28,14 @@ S norm_curve(NormKind kind, S u) {
   return has_shift(kind) ? std::erf(u) : std::tanh(u);
 }
 
-/// Its derivative by u.
+/// The derivative of norm_curve() by u.
 inline double norm_curve_slope(NormKind kind, double u) {
   if (has_shift(kind)) return 2 / std::sqrt(std::numbers::pi) * std::exp(-u * u);
   const double t = std::tanh(u);
   return 1 - t * t;
 }
 
-/// The factor of y = z / sigma beside a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
+/// The factor of y = z / sigma apart from a gain, held constant in the backward pass: AdaNorm's C (1 - k y).
 template <class S>
 S held_factor(S scale, S slope, S z, S inverse_sigma) {
   return scale * (1 - slope * z * inverse_sigma);
@@ -55,14 +55,14 @@ struct StreamWeights {
 /// position are numbers, so a component in a stream is the component itself times a coefficient of that position.
 class StreamShares {
  public:
-  /// Makes room once; nothing after it allocates.
+  /// Allocates all memory; the other functions allocate nothing.
   void reserve(size_t components, size_t streams, size_t positions);
   /// Puts the input into all of n streams.
   void start(size_t streams, size_t positions);
   /// Carries all components on and writes the newest, number `own`:
   ///   u_j  <-  sum over i of carry_ij u_i,    u_j of the newest  =  write_j
   void pass(size_t own, const StreamWeights& carry, const StreamWeights& write);
-  /// Gives the coefficients of a component in what is read, one for each position: sum over i of read_i u_i.
+  /// Gives the coefficients of a component in the state that is read, one for each position: sum over i of read_i u_i.
   void read(size_t component, const StreamWeights& weights, std::span<float> out) const;
 
  private:
@@ -70,7 +70,7 @@ class StreamShares {
   std::vector<std::vector<float>> coefficients_;  ///< of each component: positions x streams
 };
 
-/// How many times as long as the median a token's state is when it counts as dominating. Ours.
+/// A token counts as dominating when its state is this many times as long as the median state. Ours.
 inline constexpr double kDominates = 10;
 
 /// Measures these numbers, each with its name in layout():
@@ -84,37 +84,34 @@ inline constexpr double kDominates = 10;
 /// several streams the state is the input of the next sub-layer, and c_IJ is the branch times its weight in it.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
 /// "NAME.longest": the length |x| of the longest state after sub-layer NAME over the median length. From kDominates on,
-/// the shares above and every variance say what this one token does.
-/// "NAME.token_share": the own share by token, Var(c_II) / Var(x_I) over the features of a token alone, median over the
-/// tokens. Ours; where all states are equally long, it is near beta2.I.I.
-/// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022); 1: all
-/// tokens point the same way.
-/// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
-/// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only), and
-/// "NAME.head.1.entropy" and so on of each head.
-/// "NAME.largest_logit": the largest score that goes into the softmax, with its sign, over heads, queries and the keys
-/// they see (its growth: Wortsman et al. 2023, arXiv 2309.14322, section 3.1.1), "NAME.head.1.logit" of each head.
-/// "NAME.first_mass": mean over heads and queries of the probability of the first key, which attention sinks hold (Xiao
-/// et al. 2023, arXiv 2309.17453), "NAME.head.1.first_mass" of each head. The first query counts, too: where attention
-/// is causal, it has nothing else to see.
-/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and of the
-/// skip path, scales included: v_i and the denominator of Liu et al., section 4.
-/// "NAME.extreme": the largest |x| over the median |x| of all numbers of the state after the sub-layer, and
-/// "NAME.extreme_position", from 1, where in its sequence the largest one stands (massive activations: Sun et al. 2024,
-/// arXiv 2402.17762). NaN where the median is zero.
-/// "NAME.effective_rank": of the states after the sub-layer, the rows Y of a sequence, mean over sequences:
+/// this one token dominates the shares above and every variance. "NAME.token_share": the own share by token, Var(c_II)
+/// / Var(x_I) over the features of a token alone, median over the tokens. Ours; where all states are equally long, it
+/// is near beta2.I.I. "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et
+/// al. 2022); 1: all tokens point the same way. "NAME.layer_cosine": mean over tokens of the cosine between the
+/// sub-layer's input and output. "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats
+/// (attention sub-layers only), and "NAME.head.1.entropy" and so on of each head. "NAME.largest_logit": the largest
+/// score that goes into the softmax, with its sign, over heads, queries and the keys they see (its growth: Wortsman et
+/// al. 2023, arXiv 2309.14322, section 3.1.1), "NAME.head.1.logit" of each head. "NAME.first_mass": mean over heads and
+/// queries of the probability of the first key, which attention sinks hold (Xiao et al. 2023, arXiv 2309.17453),
+/// "NAME.head.1.first_mass" of each head. The first query counts, too: where attention is causal, it has nothing else
+/// to see. "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and
+/// of the skip path, scales included: v_i and the denominator of Liu et al., section 4. "NAME.extreme": the largest |x|
+/// over the median |x| of all numbers of the state after the sub-layer, and "NAME.extreme_position", from 1, the
+/// largest one's position in its sequence (massive activations: Sun et al. 2024, arXiv 2402.17762). NaN where the
+/// median is zero. "NAME.effective_rank": of the states after the sub-layer, the rows Y of a sequence, mean over
+/// sequences:
 ///   tr(Y Y')^2 / |Y Y'|^2
 /// the participation ratio of the eigenvalues of Y Y': 1 where all rows lie on one line (rank collapse: Dong et al.
 /// 2021, arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007)
 /// takes the entropy of singular values instead, which costs a decomposition.
 /// "NAME.WORD": the factor of a form of residual streams (ResidualRow::factor), by the form's word.
-/// "NAME.read.1" and so on: of several streams, the mean over tokens of the weight that each is read with behind the
-/// sub-layer; over depth, of the embedding and of each branch so far.
-/// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
-/// (Admin's ω, NormFormer's λ) or of the branch (ReZero's α, FixUp's s).
+/// "NAME.read.1" and so on: of several streams, the mean over tokens of each stream's weight when they are read after
+/// the sub-layer; over depth, of the embedding and of each branch so far. "NAME.skip.mean", "NAME.branch.mean": mean
+/// over features of a learned scale, if any: of the residual stream (Admin's ω, NormFormer's λ) or of the branch
+/// (ReZero's α, FixUp's s).
 class LiveMeasurements {
  public:
-  /// How many sequences of the batch are measured, from the first.
+  /// Measures the first `sequences` of the batch.
   LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config,
                    int32_t sequences = 1);
   const std::vector<StatInfo>& layout() const { return layout_; }
@@ -122,8 +119,8 @@ class LiveMeasurements {
   void measure(std::span<double> out);
   /// The largest |sum of components - state| of the last measure(), over its standard deviation (the identity of A.5).
   double residual() const { return residual_; }
-  /// Every later measure() keep token_shares(): of each sub-layer, in the order of the model, the
-  /// shares by token as "NAME.token_share" takes them, (J, token) row-major, J = 0..I.
+  /// From now on measure() fills token_shares(): of each sub-layer, in the order of the model, the shares by token as
+  /// "NAME.token_share" takes them, (J, token) row-major, J = 0..I.
   void keep_token_shares() { token_shares_.resize(sublayers_.size()); }
   const std::vector<std::vector<float>>& token_shares() const { return token_shares_; }
 
@@ -134,7 +131,7 @@ class LiveMeasurements {
   /// where d_0 is left in `direction`. It returns false for several streams and for two stacks.
   using BranchReader = std::function<void(size_t place, std::span<const float> direction)>;
   bool follow_down(std::vector<float>& direction, const BranchReader& at);
-  /// Takes a direction of `output` to `input`, where nothing or one norm lies between them; false otherwise.
+  /// Takes a direction of `output` back to `input`; false unless nothing or one norm lies between them.
   bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction);
 
  private:

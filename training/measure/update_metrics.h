@@ -1,6 +1,6 @@
-// Looks at what the optimizer did in a step: it holds the gradient against what the optimizer
-// remembers of earlier ones, and the way that the weights went against the gradient. All of it is read on the host
-// around a replay, so that no bit of the run changes. Called by Run where the other measurements of a step are taken.
+// Measures the optimizer's update in a step: it compares the gradient with the optimizer's memory of earlier gradients,
+// and the change of the weights with the gradient. All of it is read on the host around a replay, so that no bit of the
+// run changes. Called by Run where the other measurements of a step are taken.
 #pragma once
 
 #include <span>
@@ -13,16 +13,16 @@
 namespace normscope {
 
 /// Measures two numbers of every layer, each with its name in layout(), over all parameters that
-/// train in it together: "L01.spike_ratio", "dec.L02.update_cosine". What stands outside the layers is named without
-/// its last word: "emb.spike_ratio" is over emb.tokens and emb.positions.
+/// train in it together: "L01.spike_ratio", "dec.L02.update_cosine". Parameters outside the layers are grouped by their
+/// name without its last word: "emb.spike_ratio" is over emb.tokens and emb.positions.
 ///
-/// "spike_ratio" is how large a gradient is beside those that Adam remembers (RMS_t in Wortsman et al. 2023, arXiv
-/// 2304.13013, there of one tensor): the root of the mean over all numbers of
+/// "spike_ratio" is the size of a gradient compared with the gradients that Adam remembers (RMS_t in Wortsman et al.
+/// 2023, arXiv 2304.13013, there of one tensor): the root of the mean over all numbers of
 ///   g^2 / max(v / c2, eps^2)
 /// g is the gradient as the optimizer reads it: clipped, with the coupled decay. v is the second moment that divides
 /// this very step, so it holds g^2 already, and c2 = 1 - b2^t corrects its bias. So the first step gives one,
-/// gradients as usual give about one, and no gradient gives more than the root of c2 / (1 - b2). NaN where the
-/// optimizer keeps no v: under SGD, and such parameters do not count.
+/// gradients as usual give about one, and no gradient gives more than the root of c2 / (1 - b2). Parameters without a v
+/// do not count; NaN where none has one, as under SGD.
 ///
 /// "update_cosine" is the cosine between the step that the weights made and the negative gradient of the loss:
 ///   sum g (w_before - w_after) / (|g| |w_before - w_after|)
@@ -31,7 +31,7 @@ namespace normscope {
 /// moved or no gradient came.
 class UpdateMeasurements {
  public:
-  /// Ends its step with an update.
+  /// `program` is a step's, with its update.
   explicit UpdateMeasurements(const ProgramData& program);
   const std::vector<StatInfo>& layout() const { return layout_; }
   /// Keeps the weights that the update of the next replay starts from.
@@ -41,7 +41,7 @@ class UpdateMeasurements {
   void after(Program& step, const StepInputs& inputs, std::span<double> out);
 
  private:
-  /// Sums up a layer.
+  /// The sums over a layer's parameters.
   struct Group {
     std::string name;
     double ratio = 0, counted = 0;  ///< over the numbers that have a v

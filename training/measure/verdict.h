@@ -36,8 +36,8 @@ class Plateau {
   static constexpr int32_t kWindow = 20;
   static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be stuck
   static constexpr int32_t kBlocks = 5;      ///< consecutive windows whose means are remembered
-  /// Nats that m(t) falls in those hundred steps while a run is falling. Means of twenty losses of a stuck run differ
-  /// by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step 300.
+  /// A run is falling when m(t) falls by more than this, in nats, in about a hundred steps. Means of twenty losses of a
+  /// stuck run differ by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step 300.
   static constexpr double kFall = 0.03;
   static constexpr double kMargin = 0.1;   ///< nats below the level that count as leaving it
   static constexpr double kReturn = 0.02;  ///< nats below the level to which a run that left it may rise
@@ -46,7 +46,7 @@ class Plateau {
   /// changed: LeftPlateau, Returned, Stuck or Unstuck, which implies that the plateau was left.
   std::optional<RunEvent::Kind> update(int32_t step, double loss, double level, int32_t warmup);
 
-  /// For a network that a fork changed: the former verdict stays until the fork's own losses decide.
+  /// For a network that a fork changed: learning_since() stays until the fork's own losses decide.
   void begin_anew();
   bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
   /// Whether the first losses that decide all lie below the line: such a run, of trained weights, never
@@ -88,7 +88,7 @@ class Plateau {
 struct Verdict {
   enum class Kind : uint8_t {
     Undecided,  ///< none of the others yet
-    Learns,     ///< its mean loss left the level of symbol frequencies downward (measure/verdict.h)
+    Learns,     ///< its mean loss left the level of symbol frequencies downward, see Plateau
     Stuck,      ///< it stayed there
     Diverges,   ///< its loss is finite, but at the end worse than guessing; only studies tell it from Stuck
     NotFinite,
@@ -96,7 +96,7 @@ struct Verdict {
   };
   using enum Kind;
   Kind kind = Kind::Undecided;
-  int32_t since = 0;    ///< the step at which that began; for Undecided, of its return to the level, or 0
+  int32_t since = 0;    ///< the step at which `kind` began; Undecided: of the return to the level, or 0
   std::string where{};  ///< as the event words it: "stuck at letter frequencies"; of NotFinite the tensor
   bool operator==(Kind other) const { return kind == other; }
 };

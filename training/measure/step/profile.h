@@ -1,5 +1,5 @@
-// What an instruction of a Program has to do, by its shapes, and the time that it takes: the numbers behind
-// normscope train --profile.
+// The work of an instruction of a Program, counted from its shapes, and its time: the numbers of normscope train
+// --profile.
 #pragma once
 
 #include <functional>
@@ -44,12 +44,12 @@ struct Timing {
   double minimum = 0, median = 0;  ///< seconds a call
 };
 
-/// A budget in seconds: a smaller one only asks whether something works, which one timing says.
+/// With a budget below this, in seconds, time_call() times one batch: enough to test that something works.
 constexpr double kTrial = 0.01;
 
-/// Times `call` in batches until about `budget` seconds are spent, after one call to warm up: five batches
-/// at least, and in a trial one. The process first sleeps for a moment, so that spinning threads of another library
-/// have gone to sleep.
+/// Times `call` in batches until about `budget` seconds are spent, after two calls, to warm up and to size the batches:
+/// at least five batches, or one in a trial. The process first sleeps for a moment, so that spinning threads of another
+/// library have gone to sleep.
 Timing time_call(const std::function<void()>& call, double budget = 0.25);
 
 /// Arithmetic in registers and memory bandwidth, the two lines of a roofline.

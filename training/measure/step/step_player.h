@@ -35,8 +35,8 @@ class StepPlayer {
  public:
   using Recorder = std::function<ValueId(Tape&)>;  ///< records the model, returns the loss
 
-  /// In its state before the step, for the player alone; `inputs` belong to the step. The batch is zero until program()
-  /// is filled. `options` has the run's update and clip; loss and memory are set here. Throws Error as seal does.
+  /// `store` is the player's own, as before the step; `inputs` are the step's. The batch is zero until program() is
+  /// filled. `options` has the run's update and clip; loss and memory are set here. Throws Error as seal does.
   StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs);
   StepPlayer(const StepPlayer&) = delete;
   StepPlayer& operator=(const StepPlayer&) = delete;
@@ -47,7 +47,7 @@ class StepPlayer {
 
   size_t size() const { return data().instructions.size(); }
   size_t position() const { return position_; }  ///< number of executed instructions
-  /// Executes up to that position, or begins anew when it lies behind: the state is as if a step had been
+  /// Executes up to `position`; begins anew when it lies before the present one: the state is as if a step had been
   /// played exactly so far, to the bit. Throws Error beyond size().
   void seek(size_t position);
 
@@ -56,7 +56,7 @@ class StepPlayer {
   std::vector<TensorId> writes(size_t instruction) const;
   std::string name(TensorId tensor) const;  ///< "L01.ffn.sum", "gradient of L01.ffn.sum"
   Shape shape(TensorId tensor) const;
-  /// Whether it holds something of this step by now: parameters and batch always, others once written.
+  /// Whether the tensor has its value of this step by now: parameters and batch always, others once written.
   bool is_there(TensorId tensor) const;
 
   /// These copy. They throw Error for a tensor without memory, or of the other type.

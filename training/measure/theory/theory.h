@@ -48,12 +48,12 @@ double relu_correlation(double c);
 /// gradients.
 double last_layer_gradient(double width, double n, double q, double g2 = 1, double a = 0, double r = 1);
 
-/// How alike places of a text are: probabilities for two places drawn at random, from counts.
+/// How alike the positions of a text are: probabilities for two positions drawn at random, from counts.
 struct Agreement {
   int32_t vocabulary = 0;  ///< 0: unknown, or some targets count for nothing (masked, padded)
   double token = 0;        ///< both hold the same token: the sum of squared frequencies
   double pair = 0;         ///< both hold the same token and the same target
-  double repeat = 0;       ///< for one place: its target is its own token
+  double repeat = 0;       ///< for one position: its target is its own token
 };
 /// Counts over training batches of a task that writes the next symbol, in rows of `length`.
 Agreement agreement_of(const Task& task, int32_t length);
@@ -74,29 +74,29 @@ struct LastLayer {
 /// widths 32 to 128, batches 1 to 16, tied or not); single seeds scatter by 10 % (Pre-LN) to 25 % (Post-LN).
 std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t batch, const Agreement& data);
 /// "Pre-LN profile": `pre_gradient_profile` is the norm of dL/dW2 of layer l relative to the last layer's, root of
-/// q_{L+1}/q_{l+1}; `squares` are those after each layer.
+/// q_{L+1}/q_{l+1}; `squares` has the mean square of the stream after each layer.
 std::vector<double> pre_gradient_profile(std::span<const double> squares);
 
 // ---- the mean field of states on text: mean squares and covariances of token states at initialisation, from layer to
 // layer, derived in docs/theory.md
 
-/// Tells two places of a batch: of one sequence, at one place of two sequences, at two places of two sequences.
+/// The relation of two tokens of a batch: in one sequence, at one position of two sequences, at two positions of two.
 enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
-/// A number by place, and then for one symbol (0) or two (1).
+/// A number for each relation, of tokens with the same symbol (0) and with two symbols (1).
 template <typename T>
 using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 
-/// Attention that weighs all keys that a query sees alike, T of them or, causal, 1..t for query t.
+/// Attention with equal weights on all keys that a query sees: all T, or 1..t for query t if causal.
 struct EvenAttention {
-  /// Mean over queries of the sum of squared weights: a query's own key is one of so many.
+  /// Mean over queries of the sum of squared weights, which is one over the number of keys.
   double own_key = 0;
-  double common_key = 0;  ///< the same of two queries: how much of their keys they share
-  double others = 0;      ///< weight with which a key hears the gradients of the queries beside its own
+  double common_key = 0;  ///< mean over pairs of queries of the sum of products of their weights
+  double others = 0;      ///< mean over keys of the sum over pairs of different queries of such products
 };
 EvenAttention even_attention(int32_t tokens, bool causal);
 
-/// The objection to a derivation for a model whose attention, feed-forward network, embedding or dropout
-/// is another than all of them assume; null: nothing.
+/// The objection to every derivation for a model whose attention, transfer, feed-forward network, embedding or dropout
+/// differs from their common assumption; null: none.
 const char* objection_to_parts(const ModelConfig& config);
 
 Placement placement_of_stack(const ModelConfig& config, bool decoder);
@@ -104,11 +104,11 @@ Placement placement_of_stack(const ModelConfig& config, bool decoder);
 /// that is the token's own symbol.
 class States {
  public:
-  /// How often two places hold the same symbol; a Gaussian input has no symbols.
+  /// `same_token`: how often two positions hold the same symbol; a Gaussian input has no symbols.
   States(const ModelConfig& config, bool decoder, double same_token);
   /// Averages over the positions that a query sees: no position weighs more by its distance.
   void attend();
-  /// Becomes the correlation of the hidden units.
+  /// `hidden` becomes the correlation of the hidden units.
   void feed_forward(Pairs<double>& hidden);
 
   double cosine(size_t place, size_t other) const;
@@ -140,7 +140,7 @@ enum class Subject : uint8_t {
 /// Which loss the gradients are of. Their profiles differ: see "Post-LN profile".
 enum class Loss : uint8_t { OnePosition, BatchMean };
 
-/// All that a line depends on beside the model.
+/// All that a line depends on apart from the model.
 struct Question {
   Subject subject = Subject::StreamSquare;
   bool decoder = true;  ///< which of two stacks
@@ -184,7 +184,7 @@ Message objection(std::string_view equation, const ModelConfig& config, const Qu
 /// keys, and which ones decides.
 inline constexpr double kMaxLogits = 16;
 
-/// The mean squares of what meets where a branch joins, scales included, as live measurements take their variances.
+/// The mean squares of stream and branch where they join, scales included, as live measurements take variances.
 struct SublayerAtStart {
   double stream = 0, branch = 0;
 };
@@ -204,11 +204,11 @@ struct AtStart {
   std::vector<SublayerAtStart> sublayers{};  ///< attention of layer 1, its feed-forward network, and so on
 };
 
-/// Follows states up and gradients down. `same_token` is how often two places hold the same symbol
+/// Follows states up and gradients down. `same_token` is how often two positions hold the same symbol
 /// (Agreement::token); 0: not known.
 AtStart at_start(const ModelConfig& config, double same_token);
 
-/// How unevenly softmax weighs a query's keys whose logits are normal. Their quantiles stand for a draw.
+/// How unevenly softmax weighs a query's keys whose logits are normal. Quantiles of the normal replace a random draw.
 class KeyShares {
  public:
   KeyShares(int32_t tokens, bool causal);
