@@ -1,4 +1,4 @@
-// Rules of kept specifications and edits, see training/io/codec.h: checkpoints hold them.
+// The rules (training/io/codec.h) by which checkpoints keep a specification and its settings.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The learning rate as a pure function of the step, and with a target of the losses before.
+// The learning rate as a pure function of the step; with a target loss, of the losses so far.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Schedule {
   } kind = Kind::Constant;
   float peak = 3e-3f;
   int32_t warmup = 0;
-  /// Of the loss: above 0 the warm-up lasts until the loss comes near it, in the place of `warmup`.
+  /// A loss: above 0, the warm-up lasts until the loss comes near this target, and `warmup` is not read.
   float target = 0;
   int32_t reference = 100;  ///< InverseSqrt: separate from warm-up so that both arms decay alike
   int32_t end = 300;        ///< LinearDecay, Cosine
@@ -53,17 +53,17 @@ double learning_rate(const Schedule& schedule, int64_t step);
 const char* to_string(Schedule::Kind kind);
 Schedule::Kind schedule_from(std::string_view name);  ///< throws Error listing the names
 
-// The warm-up that ends by itself: the rate follows the loss, which says when the full rate is safe. Riabinin et al.
+// The warm-up that ends by itself: the rate follows the loss, which shows when the full rate is safe. Riabinin et al.
 // 2026 (arXiv 2602.05813), Algorithm 1, as the authors' code has it.
 
 /// With a loss that lies by d above the target, the rate is this share of the peak:
 ///   share(d)  =  d / (K0 + K1 d + K2 d^2)  =  d / (d + 99 d1 ((d - end) / (d1 - end))^2)
-/// d1 is the gap of the first loss, where the share is a hundredth; at `end` it is one, and its derivative zero. Of all
-/// such curves the one is taken that comes nearest to a half cosine from 0 to `end` and a straight line from `end` to
-/// d1; a square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of
-/// an update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m
-/// n where its largest element is one; the authors' code counts every matrix of the model, embeddings too. Another
-/// optimizer is another curve, also where the warm-up was over.
+/// d1 is the gap of the first loss, where the share is a hundredth; at `end` it is one, and its derivative zero. `end`
+/// is chosen so that the curve comes nearest to a half cosine from 0 to `end` and a straight line from `end` to d1; a
+/// square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of an
+/// update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m n
+/// where its largest element is one; the authors' code counts every matrix of the model, embeddings too. After a change
+/// of the optimizer to another `directions`, the warm-up is judged by the new curve.
 class LossWarmup {
  public:
   /// Both are positive.
@@ -82,7 +82,7 @@ class LossWarmup {
 int32_t steps_of(const LossWarmup& warmup, double target, std::span<const float> losses);
 
 /// The rate of the step after these losses, of a schedule with a target: a hundredth of the peak at the first step,
-/// then by the curve, and behind the warm-up as after one of so many steps. Without a curve there is no warm-up.
+/// then by the curve, then as after a fixed warm-up of as many steps. Without a curve there is no warm-up.
 double learning_rate(const Schedule& schedule, const LossWarmup* curve, std::span<const float> losses);
 
 }  // namespace normscope

@@ -11,27 +11,27 @@
 
 namespace normscope {
 
-/// Why the run has no small size; empty: it has. Only a transformer has one.
+/// Why the run has no small size; empty: it has one. Only a transformer that starts with fresh weights has one.
 Message without_small_size(const RunSpec& spec);
 /// The run at width 32, feed-forward width 64, with two heads, sequences of 16 in batches of 8, for 200 steps. The
-/// layers stay, as people look at their number. The rate is 5/3 as high, where three seeds tell the placements apart,
-/// and the steps of its schedule two thirds, as the budget is.
+/// number of layers stays, as users study its effect. The rate is 5/3 as high, where three seeds tell the placements
+/// apart, and the steps of its schedule two thirds, as the budget is.
 RunSpec at_small_size(RunSpec spec);
 /// The same settings at the default sizes, the way back.
 RunSpec at_usual_size(RunSpec spec);
 
-/// With how many seeds a run learns, of those that it was tried with.
+/// The number of seeds with which a run learns, and the number that was tried.
 struct SeedsThatLearn {
   int32_t learn = 0, tried = 0;
 };
-/// A run that learns with all, some or no seeds at the small size, and otherwise at the usual one.
+/// A run whose verdict differs between the sizes: all, some or none of its seeds learn.
 struct SizesDisagree {
   RunSpec run;  ///< at the small size
   SeedsThatLearn usual, small;
 };
-/// All that were measured: the rows of small_verdicts.def, and those that add-ons bring for their placements.
+/// All such runs that were measured: the rows of small_verdicts.def, and the add-ons' rows for their placements.
 const std::vector<SizesDisagree>& where_sizes_disagree();
-/// The row of this run, whatever its seed; null where the sizes agree, and where nobody measured.
+/// The row of this run, whatever its seed; null where the sizes agree, and where none was measured.
 const SizesDisagree* sizes_disagree(RunSpec small);
 
 }  // namespace normscope

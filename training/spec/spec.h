@@ -29,8 +29,8 @@ struct TrainConfig {
   float label_smoothing = 0.0f;
   bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
   int32_t critical_every = 0;   ///< steps between measurements of the critical rate; 0 = never
-  std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
-  AddedSettings added;    ///< of add-ons, for a step
+  std::string init_from;        ///< saved run or foreign model whose weights the run starts with; empty: none
+  AddedSettings added;          ///< of add-ons, for training
 };
 
 /// The defaults of `RunSpec` are the default model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output,
@@ -61,13 +61,13 @@ struct Field {
   std::vector<std::string_view> more_help;  ///< from add-ons, a sentence or two each
   FieldType type = FieldType::Real;
   bool live = false;         ///< can change while the run goes on; another field restarts or forks it
-  bool file = false;         ///< Text: the name of a file or folder of the user's
+  bool file = false;         ///< Text: the name of one of the user's files or folders
   bool added = false;        ///< comes from an add-on
   double low = 0, high = 0;  ///< Integer, Real: the possible range (inclusive)
-  std::vector<std::string_view> choices;  ///< Choice; choices_of has those that were added, too
+  std::vector<std::string_view> choices;  ///< Choice; choices_of() has the added placements too
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
-  /// When a run reads it: under all of these.
+  /// A run reads the field where all of `conditions` hold.
   struct Condition {
     bool (*read)(const RunSpec&) = nullptr;
     std::string_view because = {};   ///< the field that decides
@@ -85,7 +85,7 @@ struct Field {
 /// (model/residual.h), as wiring.streams.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
-/// The fields that name files of the user's, and whether a key is of one.
+/// The fields that name the user's files, and whether `key` is one of them.
 const std::vector<const Field*>& file_fields();
 bool names_file(std::string_view key);
 /// The values of a Choice, with the placements that were added.
@@ -105,23 +105,23 @@ std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spe
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// Lists the edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
-/// Edits that do the same to a run that begins as `from` where the added placements are unknown:
-/// such a placement becomes the wiring that it fills in. Sorted by their steps where anything was added.
+/// Edits with the same effect on a run that begins as `from`, for a machine without the added placements: an added
+/// placement becomes its wiring. Sorted by step where this machine has added placements.
 std::vector<Edit> portable_edits(const RunSpec& from, std::vector<Edit> edits);
 /// Throws Error for a field of the data: no run goes on with other data.
 void require_editable(std::string_view key);
 /// Reads "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
-/// Fills in what follows from the rest. Without cross-attention, its wiring equals attention's, as
-/// in the presets, so that equal models are equal values. The form of the data follows the architecture.
+/// Fills in the fields that follow from others. Without cross-attention, its wiring equals attention's, as in the
+/// presets, so that equal models are equal values. The form of the data follows the architecture.
 void complete(RunSpec& spec);
-/// Takes over from the data vocabulary, classes and what else the architecture wants, then completes the spec.
+/// Sets vocabulary, classes and further sizes of the architecture by the data, then completes the spec.
 void fit_to_data(RunSpec& spec, const Task& task);
 /// Checks combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
-/// The number of inputs in a step: symbols of a transformer's rows, or rows.
+/// The number of inputs in a step: symbols for a transformer, else rows.
 double units_of_step(const RunSpec& spec);
 
 /// The most forward passes of a measurement of the critical rate (run/critical_rate.h).
@@ -129,8 +129,8 @@ inline constexpr int32_t kCriticalPasses = 6;
 /// Says "6 forward passes every 10 steps: about 20 % more time", for train.critical_every > 0. A
 /// forward pass is a third of a step's arithmetic.
 std::string critical_cost_text(int32_t every);
-/// The fewest steps between two such measurements, in the run as it is or after one of its edits;
-/// 0: it is never measured.
+/// The fewest steps between two measurements of the critical rate, by the spec or after one of the edits; 0: never
+/// measured.
 int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
 /// Three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
@@ -138,7 +138,7 @@ std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed
 /// Three runs of an architecture on its own data; of a transformer the default comparison.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
-/// Of add-ons: rows PRESET("name", function that makes it) of presets.def.
+/// Add-ons have rows PRESET("name", function that makes the run) of presets.def.
 #define PRESET(name, make) RunSpec make();
 #include "chosen/presets.def"
 #undef PRESET
@@ -161,18 +161,18 @@ inline constexpr size_t kLongestText = 4096;
 /// Roughly the bytes that training takes: see require_bytes in core/machine.h.
 int64_t estimated_bytes(const RunSpec& spec);
 
-// The loss window is behind every number that is called a run's loss at a step. It is one definition for cards,
-// plots, tables, logs and stored results, so that one run has one loss at one step everywhere.
+// The loss window: every number that is called a run's loss at a step is a mean over this window. Cards, plots,
+// tables, logs and stored results share this definition, so that one run has one loss at one step everywhere.
 //
 // The verdict's own mean of 20 (measure/verdict.h) decides when a run learns and is shown nowhere.
 
-/// The number of losses in the mean. Stored results are such means: another number requires another
-/// name of their measurement.
+/// The number of losses in the mean. Stored results contain such means: a change here requires a new kMeasurement
+/// (experiments/run_numbers.h).
 inline constexpr int32_t kLossWindow = 25;
 
 /// The number of losses, up to the loss of `step`, in the mean that is the run's loss at that step:
-/// kLossWindow, or fewer where the run began or its network was last changed more recently. Losses before such a
-/// change are another network's.
+/// kLossWindow, or fewer where the run began or its network was last changed more recently. Losses before such a change
+/// belong to another network.
 int32_t loss_window(int32_t step, const std::vector<Edit>& edits);
 
 // Unused settings are settings that a run does not read: a momentum under Adam, an encoder's depth in a decoder. Used

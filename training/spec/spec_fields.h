@@ -1,4 +1,4 @@
-// The parts of the rows of the field table, in training/spec and in add-ons; spec.cpp joins them.
+// Functions that make the rows of the field table, in training/spec and in add-ons; spec.cpp joins the rows.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
   return field;
 }
 
-// A captureless accessor RunSpec& -> T&, which serves reading too.
+// Reads a field of a const RunSpec through its captureless accessor RunSpec& -> T&.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
   if constexpr (std::is_invocable_v<decltype(At), const RunSpec&>)
@@ -83,10 +83,10 @@ constexpr auto of_data = [](auto& spec) -> auto& {
   return spec.data.added.template of<decltype(owner_of(Member))>().*Member;
 };
 
-/// Says after the help of a setting of the core what an add-on has to do with it.
+/// Adds an add-on's sentence to the help of a core setting.
 void add_help(std::vector<Field>& fields, std::string_view key, std::string_view help);
 
-/// Puts the rows of an add-on where they belong in the order of the table; what is read as data goes before data.name.
+/// Inserts the rows of an add-on after the field `key`: fields are set in table order, and data's precede data.name.
 void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
 
 #define SETTINGS(add) void add(std::vector<Field>& fields);
@@ -137,9 +137,9 @@ Field file(const FieldWords& words) {
   return field;
 }
 
-/// The file that the task `kName` learns from: naming it selects that task; data.name follows this field and has the
-/// last word. With kGivesWay the task gives way to the built-in sentences where the file is taken away; others stay,
-/// and say what they lack.
+/// The file that the task `kName` learns from: naming a file selects that task; data.name follows this field and
+/// overrides it. With kGivesWay, clearing the file selects the built-in sentences; without it the task stays, and its
+/// check reports the missing file.
 template <auto At, const char* kName, bool kGivesWay = false>
 Field source(const FieldWords& words) {
   Field field = file<At>(words);
@@ -179,15 +179,15 @@ Field choice_of(const FieldWords& words) {
                 }>(words, {std::begin(kNames), std::end(kNames)});
 }
 
-// For runs of a network that is not a transformer; add-ons bring these with their rows of architectures.def.
+// The runs of a network that is not a transformer; add-ons define one for each of their rows of architectures.def.
 
 struct ArchitectureRuns {
-  void (*complete)(RunSpec&) = nullptr;  ///< sets what follows from the rest; see complete in spec.h
-  void (*fit)(ModelConfig&, const Task&) = nullptr;  ///< takes over from the data; see fit_to_data
+  void (*complete)(RunSpec&) = nullptr;              ///< see complete() in spec.h
+  void (*fit)(ModelConfig&, const Task&) = nullptr;  ///< see fit_to_data()
   std::string (*name)(Placement) = nullptr;          ///< how default_name begins
-  std::string_view wiring = {};                      ///< in tables in place of the placement; empty: that
-  std::string_view preset = {};                      ///< of `train --preset`, and
-  RunSpec (*run)() = nullptr;                        ///< its run
+  std::string_view wiring = {};                      ///< for tables; empty: they show the placement
+  std::string_view preset = {};                      ///< a name of `train --preset`
+  RunSpec (*run)() = nullptr;                        ///< the run of `preset`
   std::vector<RunSpec> (*comparison)() = nullptr;    ///< see comparison_of
   bool sized = true;    ///< reads model.layers, model.d_model, model.feed_forward, model.dropout_activation
   bool started = true;  ///< reads model.init

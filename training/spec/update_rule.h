@@ -1,5 +1,5 @@
-// The optimizers by name and the numbers of a step. StepInputs holds a rule's values at step t, so that one
-// program (and one captured graph) serves all steps. Called by Run once a step, and by tests.
+// The optimizers by name and the numbers of a step. StepInputs holds a rule's numbers at step t, so that one program
+// (and one captured graph) serves all steps. Called by Run once a step, and by tests.
 #pragma once
 
 #include <cstdint>
@@ -50,12 +50,12 @@ struct UpdateRule {
 const UpdateRule& rule_of(Optimizer optimizer);
 /// The op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
-/// Whether a step is divided by the root of a mean of squared gradients, Adam's v, be it only of some parameters.
+/// Whether the update of some or all parameters is divided by the root of a mean of squared gradients, Adam's v.
 bool keeps_second_moment(Optimizer optimizer);
-/// Throws Error where a model's transfer has no rule for an optimizer: the rules of Transfer are for updates
-/// whose size the gradient's does not change.
+/// Throws Error where a model's transfer has no rule for an optimizer: the rules of Transfer are for updates whose size
+/// does not depend on the gradient's.
 void check_transfer(const ModelConfig& model, Optimizer optimizer);
-/// Whether the moments of one optimizer mean the same under the other.
+/// Whether two optimizers give their moments the same meaning, so that a change of optimizer keeps them.
 bool shares_moments(Optimizer a, Optimizer b);
 const char* to_string(Optimizer optimizer);       ///< "adam", "radam-code"
 Optimizer optimizer_from(std::string_view name);  ///< throws Error listing the names
