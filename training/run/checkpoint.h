@@ -9,8 +9,8 @@
 // of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
 //
 // Reading is the gate that every checkpoint passes before a network is built: each number is in its range, each list
-// has its length, the specification can be built, and nothing in it can send an index out of range or a loop astray.
-// Throws Error that names file, field, value and what was expected.
+// has its length, the specification can be built, and no content can send an index out of range or a loop astray.
+// Throws Error that names file, field, value and the expected value.
 #pragma once
 
 #include <cstddef>
@@ -30,19 +30,19 @@ namespace normscope {
 void write_checkpoint(const RunRecord& record, const std::string& path,
                       size_t frame_bytes = kSavedFrameBytes);
 
-/// Reads what the header says. SafetensorsFile::load_header() is enough for it.
+/// Reads the identity from the header, so that SafetensorsFile::load_header() is enough.
 RunIdentity read_identity(const SafetensorsFile& file);
 /// Reads everything but the blocks of `end`, whose shapes only the network knows; read_weights() puts these into its
-/// Store. The history has the numbers that the file names, and no frames where it does not name them.
+/// Store. The history has the stats that the file names, and no frames where the file names none.
 RunRecord read_checkpoint(const SafetensorsFile& file);
 void read_weights(const SafetensorsFile& file, Store& store);
 
-/// An estimate for the largest network on the way from the run's origin to its last edit. Throws Error for edits that
-/// do not fit.
+/// The estimated bytes of the run's largest network, from its origin to its last edit. Throws Error for edits that the
+/// run cannot take.
 int64_t most_bytes(const RunIdentity& run);
 
-// A model that another program made becomes a run: an add-on has a ModelFormat, which finds the model at a path, makes
-// a specification of it, and fills its weights in where a run starts from them (train.init_from).
+// A model of another program becomes a run by an add-on's ModelFormat, which finds the model at a path, makes a
+// specification of it, and fills in its weights where a run starts from them (train.init_from).
 
 struct ModelFormat {
   struct Look {
@@ -51,11 +51,11 @@ struct ModelFormat {
   };
   /// The model at a path; nothing: no model of this format. Reads no weights.
   std::optional<Look> (*look)(const std::string& path);
-  /// The path by which a run keeps it, of those that lead to it; any other path stays as it is.
+  /// The one path by which a run names the model, for any path that leads to it; any other path is returned unchanged.
   std::string (*place)(const std::string& path);
-  /// A run of it at rest. Throws Error.
+  /// A specification that starts with the model's weights. Throws Error.
   RunSpec (*run)(const std::string& path);
-  /// Throws Error where fill() could read nothing.
+  /// Throws Error where fill() would find nothing to read.
   void (*check)(const std::string& path);
   /// Fills in the parameters that fit, and returns how many do. Throws Error, and leaves the Store as it was.
   int32_t (*fill)(const std::string& path, Store& store);
@@ -71,7 +71,7 @@ const ModelFormat* format_of_model(const std::string& path);
 /// The first format's answer for this path; nothing: no format knows it.
 std::optional<ModelFormat::Look> look_at_model(const std::string& path);
 
-/// The path by which a run keeps the weights that a path leads to.
+/// The path by which a run names the weights at a path, see ModelFormat::place.
 std::string place_of_weights(const std::string& path);
 
 /// The format that reads the weights at a path; null: they are a file of a saved run. Throws Error for a folder where

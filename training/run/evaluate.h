@@ -18,18 +18,18 @@
 
 namespace normscope {
 
-/// The row that all runs on a task are measured on before every step: the middle of the validation
-/// split. It does not depend on the seed, so that only the weights can change the numbers.
+/// The row on which all runs of a task are measured before every step: the middle of the validation split. It does not
+/// depend on the seed, so that only the weights can change the numbers.
 Batch measured_row(const Task& task, int32_t sequence);
 
-/// The first place of the largest of some numbers: the most probable symbol, of logits.
+/// The first index of the largest number: of logits, the most probable symbol.
 inline int32_t place_of_largest(std::span<const float> numbers) {
   return static_cast<int32_t>(std::ranges::max_element(numbers) - numbers.begin());
 }
 
-/// The forward program for batches of a shape: no dropout, no probes; its values share their
-/// places. `left_out`: see RecordOptions. With `memories`, a model with a memory gets a program over model.memory
-/// positions whose values stay readable; the places of its memory go to `memories`.
+/// The forward program for batches of a shape: no dropout, no probes; its values share memory. `left_out`: see
+/// RecordOptions. With `memories`, a model with a memory gets a program over model.memory positions whose values stay
+/// readable; the values of its memory go to `memories`.
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
                            const std::vector<std::string>& left_out = {},
                            std::vector<LayerMemory>* memories = nullptr);
@@ -66,17 +66,17 @@ class Validator {
   double accuracy_;
 };
 
-/// The worth of its sources to an encoder-decoder, in nats a target: the validation loss with the
-/// sources exchanged between rows, minus the true one. About zero: it writes the language and ignores what it reads.
-/// NaN for a model that reads no source.
+/// The worth of its sources to an encoder-decoder, in nats a target: the validation loss with the sources exchanged
+/// between rows, minus the true one. About zero: the model ignores its sources. NaN without sources, and for a batch of
+/// one row.
 double source_use(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch);
 
 /// Writes lines. A decoder writes symbol by symbol at temperature 1. Symbol i of a line is drawn with the
 /// random number (seed, site "sample", i), the same for all runs of a seed and for every line, so that only the model
 /// changes what is written. The prompt is the start of a validation sequence: one symbol of a text (not shown), or
 /// the question of a sequence task. An encoder-decoder translates a validation row, each time with the most probable
-/// symbol, and shows "target <- source" (its own words first, for a narrow place). An encoder fills in or classifies
-/// a validation row at once, a parser names the transition of a validation state.
+/// symbol, and shows "target <- source" (the translation first, because a narrow view shows only the beginning). An
+/// encoder fills in or classifies a validation row at once, a parser names the transition of a validation state.
 class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);
@@ -86,7 +86,7 @@ class Writer {
   bool advance();
   void restart();
   int32_t line_length() const { return line_length_; }
-  /// The line as far as it is written.
+  /// The line so far.
   std::string text(const Task& task) const;
 
  private:

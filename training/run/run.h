@@ -18,10 +18,10 @@
 namespace normscope {
 
 /// Training: under way without a verdict. WarmingUp: the same inside the warm-up. Learning, Stuck: see verdict.h.
-/// At the end of the budget a stuck run stays Stuck; a run that learned is Finished.
+/// At the end of the budget a stuck run stays Stuck; any other finite run is Finished.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
 const char* to_string(RunState state);
-/// Says "stuck at letter frequencies", or above them where the mean loss is clearly higher.
+/// "stuck at letter frequencies", or "stuck above" them where the mean loss is clearly higher.
 Message stuck_words(double mean, double level, const std::string& unit);
 
 /// The numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
@@ -45,12 +45,11 @@ class Run {
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  /// Makes one update, after the edits due at this step. A run that is not finite stays where it is.
+  /// Makes one update, after the edits due at this step. A run that is no longer finite makes no update.
   void step();
-  /// Makes the same update as step(), and returns the loss that its batch would have after it at each of
-  /// these learning rates in the place of the run's own; at 0 that is the loss before it. Dropout masks and label
-  /// smoothing are the step's. It changes no bit of the run. Throws Error where there is no update, or no room
-  /// for a second copy of the weights.
+  /// Makes the same update as step(), and returns the loss that its batch would have after an update with each of these
+  /// learning rates; at 0 it is the loss before the update. Dropout masks and label smoothing are the step's. It
+  /// changes no bit of the run. Throws Error where there is no update, or no room for a second copy of the weights.
   std::vector<double> step_along(std::span<const double> rates);
   int32_t steps_done() const;
 
@@ -58,15 +57,15 @@ class Run {
   uint64_t revision() const;                   ///< grows with every change of spec(), origin() or the edits
   const RunIdentity& identity() const;         ///< origin, edits and data in one value
   const std::vector<float>& losses() const;    ///< of every step, those before a fork included
-  const RunSpec& origin() const;               ///< as it stood at step 0; with edits() it replays this run
+  const RunSpec& origin() const;               ///< the specification at step 0; edits() then replay the run
   const std::vector<Edit>& edits() const;      ///< the applied ones, in order
-  const std::vector<Edit>& scheduled() const;  ///< the ones whose step has not come yet
+  const std::vector<Edit>& scheduled() const;  ///< edits whose step has not come yet
   /// Changes a live field from the next step on, as an event of the run; a second change before that step
   /// replaces the first, and a change back undoes it. Throws Error for a structural field.
   void edit(const std::string& key, const std::string& value);
   /// Adds edits that apply at their steps; structural ones rebuild the network in place, as fork() does.
   void schedule_edits(std::vector<Edit> edits);
-  void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
+  void set_budget(int32_t steps);          ///< sets train.steps, without an event as it changes no step
   void set_name(const std::string& name);  ///< likewise
 
   /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence (measured_row), at
@@ -74,13 +73,13 @@ class Run {
   /// NaN in their place and for the critical rate (train.critical_every), which is NaN at the steps between its
   /// measurements too. With `every` above 1 the numbers of a step are repeated until the next is measured.
   void measure_live(bool on, int32_t every = 1);
-  /// Says once what the run leaves out from now on, and why ("the critical rate is left out: [memory]
-  /// ..."); empty: nothing. The critical rate needs memory of its own; the run tries it again when it was switched
-  /// off and on, or the run moved.
+  /// Returns once which measurement the run leaves out from now on, and why ("the critical rate is left out: [memory]
+  /// ..."); empty: none. The critical rate needs memory of its own; the run tries it again when it was switched off and
+  /// on, or the run moved.
   Message take_notice();
 
   RunState state() const;
-  /// The step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its own.
+  /// The step at which the run left the plateau; 0 = not (yet), or a fork has too few losses of its own.
   int32_t learning_since() const;
   int32_t warmup_steps()
       const;  ///< as set, or as found: more than the steps done while the loss has not come near its target
@@ -99,53 +98,53 @@ class Run {
   /// and changes no bit of the run.
   std::shared_ptr<const BatchMeasurement> measure_batch();
   double validation_accuracy() const;  ///< of the last validation, for a classifier; NaN otherwise
-  /// Text written by the model now, at temperature 1. Its random numbers follow from (seed, site
-  /// "sample"), the same for all runs of one seed. It changes no bit of the run.
+  /// A line that the model writes now, see Writer (evaluate.h). Its random numbers follow from (seed, site "sample"),
+  /// the same for all runs of one seed. It changes no bit of the run.
   std::string sample(int32_t symbols);
-  /// Does this in small portions: up to `symbols` more of the line begun last. True when a line is
-  /// complete; the next call begins another.
+  /// Writes in small portions: up to `symbols` more of the line begun last. True when a line is complete; the next call
+  /// begins another.
   bool write_some(int32_t symbols, int32_t line_length);
   const std::string& written() const;  ///< the last complete line
   const std::shared_ptr<History>& history() const;
 
-  /// Makes a new run with another wiring (or any other structural change) that keeps by name what still fits:
-  /// weights, optimizer state, step. A norm that moved within its sub-layer takes its gain, bias and their moments
+  /// Makes a new run with another wiring (or any other structural change) that keeps step, and weights and optimizer
+  /// state by name where they still fit. A norm that moved within its sub-layer takes its gain, bias and their moments
   /// along. The changes are events at the next step; the history starts at the fork.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
-  /// This run as it stood after `step` (0..steps_done()). It begins at the nearest keyframe, or at step 0,
-  /// and is exactly there once it was stepped up to `step`; later edits are left out. Its history begins after `step`.
+  /// This run as it was after `step` (0..steps_done()), once the caller has stepped it up to `step`: it begins at the
+  /// last keyframe before `step`, or at step 0. Later edits are left out. Its history begins after `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// Sets the bytes of the history's frames and of the keyframes; both thin at once.
   void limit_bytes(size_t frames, size_t keyframes);
   size_t kept_bytes() const;  ///< bytes of its history and keyframes
 
-  /// Moves the run to another backend, with its present weights and optimizer state. Throws and leaves all
-  /// as it is when there is no room.
+  /// Moves the run to another backend, with its present weights and optimizer state. Throws and changes nothing when
+  /// there is no memory for it.
   void move_to(Backend& backend);
-  /// Serves a DeviceError: the run moves to another backend, from the newest snapshot that the host has
-  /// (a keyframe, or its beginning). step() silently repeats the steps since then: history, events and edits stay,
-  /// and `why` joins the events.
+  /// Recovers from a DeviceError: the run moves to another backend, from the newest snapshot on the host (a keyframe,
+  /// or its beginning). step() silently repeats the steps since then: history, events and edits stay, and `why` joins
+  /// the events.
   void recover_on(Backend& backend, const std::string& why);
-  bool catching_up() const;  ///< whether a repeated step is under way, see recover_on()
+  bool catching_up() const;  ///< whether it repeats earlier steps, see at() and recover_on()
 
-  /// Writes its record as a checkpoint (checkpoint.h), with so many bytes of frames.
+  /// Writes its record as a checkpoint (checkpoint.h), with at most `frame_bytes` of frames.
   void save(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;
   /// Continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);
-  /// A copy of the run as it stands, which any thread may use; `whole`: with its history and its weights.
-  /// From a whole one resume() makes a Run that stands there, to be looked at or trained on.
+  /// A copy of the run's present state, which any thread may use; `whole`: with its history and its weights. From a
+  /// whole record resume() makes a Run in that state, to be measured or trained on.
   RunRecord record(bool whole = true) const;
   static std::unique_ptr<Run> resume(const RunRecord& from, std::shared_ptr<const Task> task,
                                      Backend& backend);
-  /// Reads the specification in a saved run, to make its task from. Throws Error.
+  /// Reads the specification of a saved run, from which its task is made. Throws Error.
   static RunSpec saved_spec(const std::string& path);
 
   const Task& task() const;
-  /// Copies weights and moments and plays, one instruction at a time, the step that step() would take
-  /// next with the present specification (edits that fall due then are left out). It changes no bit of the run.
+  /// Copies weights and moments into a player of the next step, which plays it one instruction at a time with the
+  /// present specification (edits that are due at that step are left out). It changes no bit of the run.
   std::unique_ptr<StepPlayer> play_next() const;
   std::unique_ptr<StepPlayer> play_next(Backend& on) const;  ///< the copy is in that backend's memory
   Store& store();
