@@ -1,5 +1,5 @@
 // These measurements of a run are taken on request, on its own weights and data: the spectra of its next update, and
-// what each layer contributes. No bit of the run changes. `normscope measure` has more (addons/bench/training).
+// the contribution of each layer. No bit of the run changes. `normscope measure` has more (addons/bench/training).
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace normscope {
 
-/// The singular values of what the next step adds to a matrix, beside the values of the matrix that the
-/// step begins with. Every matrix that trains and has two rows and columns at least has a row here, or every one of a
-/// layer (0: outside the layers). The step is taken on a copy of the run. Its numbers are differences of float32
-/// weights, so that singular values below 1e-7 of the largest weight are rounding.
+/// The singular values of the next step's update of a matrix, and of the matrix before the step. Every trained matrix
+/// with at least two rows and two columns has an entry; with `layer`, only the matrices of that layer (0: outside the
+/// layers). The step is taken on a copy of the run. Its numbers are differences of float32 weights, so that singular
+/// values below 1e-7 of the largest weight are rounding.
 struct MatrixSpectra {
   std::string name;  ///< "L03.ffn.w2", "emb.tokens"
   int32_t layer = 0;
   Spectrum update, weights;
-  /// The update-to-weight ratio, of Frobenius norms.
+  /// The ratio of the Frobenius norms of update and weights.
   double ratio() const { return update.norm() / weights.norm(); }
 };
 std::vector<MatrixSpectra> next_spectra(const Run& run, std::optional<int32_t> layer = {});
 
-// How much each layer of a trained model contributes: the loss on the fixed validation
-// batches with a sub-layer or a layer left out. "Left out" passes the input on unchanged, so the norms and scales of
-// that place go too (Su 2020, depth dilution: Pre-LN without the branch, Post-LN without the layer norm either). It
-// uses evaluation programs over the run's own weights, which change no bit of the run.
+// The contribution of each layer of a trained model: the loss on the first validation batches (at most four) with a
+// sub-layer or a layer left out. "Left out" passes the input on unchanged, so its norms and scales go too (Su 2020,
+// depth dilution: Pre-LN without the branch, Post-LN without the layer norm either). It uses evaluation programs over
+// the run's own weights, which change no bit of the run.
 
 /// Holds losses in nats for each target, without label smoothing.
 struct Ablation {
@@ -47,7 +47,7 @@ struct Ablation {
   double chosen_loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Lists what can be left out: layers, then sub-layers, in the order of the model.
+/// Lists the names that can be left out: layers, then sub-layers, in the order of the model.
 std::vector<std::string> ablation_names(const ModelConfig& model);
 
 /// Leaves out each layer and sub-layer alone, the top of each stack together, and `chosen` together.
@@ -57,7 +57,7 @@ Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 /// The loss with all `names` left out together; without names, the whole model's.
 double loss_without(Run& run, const std::vector<std::string>& names);
 
-/// What can be left out of a stack, by name.
+/// The layers and sub-layers that can be left out of a stack, by name.
 struct StackLayers {
   std::string prefix;                      ///< "", "enc.", "dec."
   std::vector<std::string> layers, parts;  ///< "enc.L01"; ".attn", of each layer

@@ -1,7 +1,7 @@
-// Commands are what the trainer of a Lab can be asked for, as values. A control, a key, the palette, a script and a
-// lesson make them, Lab::post takes them, and LabTrainer::carry_out carries them out in the order of posting. `doing`
-// names the command's work in the message of a failure. LabView::runs numbers the runs. Step n is the state after n
-// steps, step 0 the state before the first.
+// Commands are the requests to the trainer of a Lab, as values. A control, a key, the palette, a script and a lesson
+// make them, Lab::post takes them, and LabTrainer::carry_out carries them out in the order of posting. `doing` names
+// the command's work in the message of a failure. LabView::runs numbers the runs. Step n is the state after n steps,
+// step 0 the state before the first.
 #pragma once
 
 #include <cstddef>
@@ -21,24 +21,25 @@ namespace normscope {
 
 class Run;
 
-// An `Inquiry` measures something of a run beside its training, part by part, so that what is quick is shown first and
-// a newer one can come before what takes long. session::Inquire begins one; the Lab carries it on between two steps.
+// An `Inquiry` measures something of a run during its training, part by part, so that quick parts are shown first and a
+// newer inquiry need not wait for slow ones. session::Inquire begins an inquiry; the Lab continues it between two
+// steps.
 
-/// What an inquiry has found so far. Whoever asked for it knows what it is.
+/// The result of an inquiry so far. Only the code that made the inquiry knows its type.
 struct InquiryResult {
   virtual ~InquiryResult() = default;
 };
 
-/// It changes no bit of its run, which has to stay as it is meanwhile.
+/// It changes no bit of its run, and the run must not change while it lasts.
 class Inquiry {
  public:
   virtual ~Inquiry() = default;
   virtual bool next() = 0;  ///< measures one part; false where there is none left
   virtual size_t done() const = 0;
   virtual size_t parts() const = 0;
-  /// Holds after parts that complete something.
+  /// True after a part that completes a result.
   virtual bool worth_showing() const = 0;
-  /// Whether what is still to be measured can be: the run has not moved on.
+  /// Whether the remaining parts can still be measured: the run has not moved on.
   virtual bool holds() const = 0;
   virtual std::shared_ptr<const InquiryResult> result() const = 0;
 };
@@ -49,7 +50,7 @@ namespace normscope::session {
 /// Names a command that was posted: each is larger than all earlier ones, and 0 names none.
 using Ticket = uint64_t;
 
-/// Trains until the budget ends; at its end, for LabView::portion more steps, as PlayTo and StepOnce do.
+/// Trains until the budget ends. At its end it first adds LabView::portion steps to it, as PlayTo and StepOnce do.
 struct Play {
   static const char* doing() { return "playing"; }
 };
@@ -69,7 +70,7 @@ struct Reset {
   bool new_seed = false;
   static const char* doing() { return "starting again"; }
 };
-/// Undoes or redoes a reset with the same seed: the runs of before (after) it return as they were left.
+/// Undoes or redoes a reset with the same seed: the runs before (or after) the reset return as they were left.
 struct ExchangeReset {
   bool back = true;
   static const char* doing() { return "exchanging the runs of a reset"; }
@@ -87,9 +88,9 @@ struct SetBackend {
   BackendChoice choice{};
   static const char* doing() { return "moving the runs"; }
 };
-/// Changes a field. A live field acts on the next step. A structural field restarts that run, which then
-/// catches up at full speed while the others wait, and so does a warm-up where it is over: no step to come would
-/// change. data.* and run.seed belong to all runs and restart them all.
+/// Changes a field. A live field acts on the next step. A structural field restarts that run, which then catches up at
+/// full speed while the others wait. So does an edit that comes too late to change a later step, as a warm-up after its
+/// end. data.* and run.seed belong to all runs and restart them all.
 struct EditField {
   int32_t run = -1;  ///< -1 = all
   std::string key, value;
@@ -100,9 +101,9 @@ struct LoadText {
   std::string path;
   static const char* doing() { return "loading the text"; }
 };
-/// Gives one run a whole specification, as undo does. The run that had it before an edit or a restart returns
-/// as it was left, and catches up; of several the newest with so many edits, or of all. Where none is kept, live fields
-/// are edited, and others restart the run.
+/// Gives one run a whole specification, as undo does. A kept run with this specification, from before an edit or a
+/// restart, returns as it was left and catches up: the newest with `edits` edits. Where none is kept, live fields are
+/// edited, and others restart the run.
 struct SetSpec {
   int32_t run = 0;
   std::shared_ptr<const RunSpec> spec;
@@ -116,13 +117,13 @@ struct ForkRequest {
   bool from_start = false;  ///< Shift: from step 0, catching up; otherwise from the present weights and step
   std::string note;         ///< "12 norms moved"
   int32_t step = -1;        ///< the source's step that D forks at; -1: its newest
-  /// Lets D train at once, even if the Lab was at rest, and brings steps of its own: D ends no sooner than
-  /// LabView::portion steps after the fork, and the others where they were to end.
+  /// Lets D train at once, even if the Lab was at rest, for steps of its own: D ends no sooner than LabView::portion
+  /// steps after the fork, and the others keep their end.
   bool train = false;
   static const char* doing() { return "forking"; }
 };
 /// Makes D from `run` as it stood after `step` (0 to its newest), with `spec`, if given, from the next
-/// step on. At rest D stays at that step, to be looked at, until play; while playing it catches up at once.
+/// step on. At rest D stays at that step, so that it can be studied, until play; while playing it catches up at once.
 struct ForkFrom {
   int32_t run = 0, step = 0;
   std::optional<RunSpec> spec{};
@@ -151,13 +152,13 @@ struct Ablate {
   std::vector<std::string> left_out{};
   static const char* doing() { return "leaving sub-layers out"; }
 };
-/// Measures something of a run beside its training: RunView::inquiry. An earlier step is trained again from the nearest
-/// keyframe, on a copy. It changes no bit of the run.
+/// Begins an inquiry into a run during its training: RunView::inquiry. An earlier step is trained again from the
+/// nearest keyframe, on a copy. It changes no bit of the run.
 struct Inquire {
   int32_t run = 0;
   int32_t step = -1;   ///< as the run stood after it; -1: as it stands
   int32_t copies = 0;  ///< of the run's network, which the inquiry itself makes
-  /// `then` is the run where it is nobody else's. Throws Error.
+  /// `then` owns `run` where it is a copy at an earlier step, else null. Throws Error.
   std::function<std::unique_ptr<Inquiry>(Run& run, std::unique_ptr<Run> then)> begin;
   static const char* doing() { return "looking inside"; }
 };
@@ -167,15 +168,15 @@ struct PlayStep {
   int32_t run = 0;
   static const char* doing() { return "copying a step"; }
 };
-/// Trains whole runs that are not among the runs, in this order: LabView::supposed, while the runs are instant. One
-/// alone is measured as the runs are; of several there are only the losses. Those `ahead` are trained once nothing else
-/// is missing, so that the store has them when they are wanted; a change of a run ends that.
+/// Trains whole runs in addition to the Lab's instant runs, in this order: LabView::supposed. A single one is measured
+/// as the Lab's runs are; several have only their losses. Runs `ahead` are trained when no other run is missing, so
+/// that the store has them when they are wanted; a change of a run cancels them.
 struct Suppose {
   std::vector<RunSpec> specs, ahead{};
   bool operator==(const Suppose&) const = default;
   static const char* doing() { return "training what would be"; }
 };
-/// Puts other runs in the place of all present ones, whose session undo brings back.
+/// Replaces all present runs by others; undo brings the former session back.
 struct ReplaceRuns {
   std::vector<RunSpec> runs;               ///< 1 to 4
   std::vector<std::vector<Edit>> edits{};  ///< a list for each run, or none; each edit takes effect at its
@@ -204,14 +205,13 @@ struct SaveSession {
   std::string folder;
   static const char* doing() { return "saving the session"; }
 };
-/// Goes on from a saved session, bit for bit, in the place of the present one; a folder that cannot be read
-/// changes nothing.
+/// Replaces the present session by a saved one, which goes on bit for bit; an unreadable folder changes nothing.
 struct RestoreSession {
   std::string folder;
   bool play = false;
   static const char* doing() { return "restoring the session"; }
 };
-/// Undoes or redoes that another session took the place of one, which comes back as it was left.
+/// Undoes or redoes the replacement of a session: the other session comes back as it was left.
 struct ExchangeSession {
   bool back = true;
   static const char* doing() { return "changing the session"; }

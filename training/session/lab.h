@@ -1,5 +1,5 @@
 // A session of up to four runs A-D in lockstep on one pool. They have the same seed, the same batches and
-// the same weights for every parameter they share, so a difference between them is caused by what differs. The Lab
+// the same weights for every parameter they share, so a difference between them is caused by their settings. The Lab
 // owns the trainer thread. Commands come from any thread through a queue drained between steps; views are copies, so
 // neither side waits. A view appears after a step, at most 60 a second; at rest the trainer sleeps and uses no CPU.
 #pragma once
@@ -46,26 +46,26 @@ struct Sample {
 struct RunView {
   char letter = 'A';
   std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
-  std::shared_ptr<const RunSpec> origin;  ///< as it stood at step 0: with `edits` it replays this run
-  std::string name;                       ///< what it began as; told_apart() where others began so too
+  std::shared_ptr<const RunSpec> origin;  ///< at step 0: with `edits` it replays this run
+  std::string name;                       ///< of its specification at step 0; made distinct by told_apart()
   RunState state = RunState::Training;
   Message badge;     ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
-  std::string note;  ///< the error text under a badge that needs one
+  std::string note;  ///< where a run first was not finite: "first in L02.attn output"; else empty
   int32_t step = 0;
   double seconds_per_step = 0;               ///< of this run alone, smoothed; 0: no step was taken here
   double loss = 0;                           ///< mean of loss_window(step, edits) steps; NaN: no own one
   int32_t learning_since = 0;                ///< step at which it left the plateau; 0 = not (yet)
   double validation_loss = 0;                ///< NaN until measured
-  std::shared_ptr<const DataIdentity> data;  ///< what it reads; nullptr: unknown
+  std::shared_ptr<const DataIdentity> data;  ///< its data; nullptr: unknown
   std::string score;                         ///< of a classifier or parser, with the unit: "accuracy 97.4 %"
   std::string writes;                        ///< what the model writes now
   int32_t writes_step = -1;                  ///< step at which it wrote `writes`, 0 without one; -1: the
                                              ///< present step
-  std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr
+  std::shared_ptr<const std::vector<Sample>> samples;  ///< its texts so far, by step; or nullptr
   /// The mean scales of each sub-layer (learned or constant) in order.
   std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;
-  std::vector<Edit> edits, scheduled;  ///< made so far, and those whose step has not come yet
+  std::vector<Edit> edits, scheduled;  ///< applied edits; edits whose step has not come yet
   int32_t forked_from = -1;            ///< index of the run it was forked from, -1
   int32_t fork_step = 0;
   std::string fork_note;  ///< "12 norms moved"
@@ -107,21 +107,21 @@ struct LabView {
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   uint64_t restored = 0;         ///< sessions that came back so far: from a folder, by undo or by redo
-  bool by_undo = false;          ///< the newest of them, by undo or redo
-  std::shared_ptr<const std::string> window;  ///< what was kept with it, see Lab::keep(); or nullptr
-  /// The newest command that cannot be undone any more, because the session of before it is not kept; 0: none.
+  bool by_undo = false;          ///< the newest of `restored` came back by undo or redo
+  std::shared_ptr<const std::string> window;  ///< its text of Lab::keep(); or nullptr
+  /// The newest command that cannot be undone any more, because the session before it is not kept; 0: none.
   session::Ticket dropped = 0;
   std::shared_ptr<PlayedStep> played;  ///< the newest result of PlayStep, or nullptr; for one user
   /// The last command that was carried out or refused, and whose effect the view shows. A PlayStep has
   /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;
-  session::Answers answers;  ///< the newest thousand: refusals, and what takes other commands back
-  BackendChoice backend;     ///< where the runs are
-  Message backend_note;      ///< why they have left the requested place; empty: they have not
+  session::Answers answers;  ///< the newest thousand: refusals, and the changes that undo commands
+  BackendChoice backend;     ///< of the runs
+  Message backend_note;      ///< why the runs are not on the requested backend; empty: they are
   Message message;           ///< last refusal or notice, one line; empty when none
 };
 
-/// How many seeds every run shows, its own included; 0: none of them is there (LabView::instant).
+/// The number of seeds that every run shows, its own included; 0: no runs, or a stale one (LabView::instant).
 int32_t seeds_there(const LabView& view);
 
 class RunCache;
@@ -131,11 +131,11 @@ struct LabOptions {
   /// Where runs train; without CUDA they train on the CPU, and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// The store of finished runs that the Lab shares with everything else that trains. Null means one of its own.
+  /// The store of finished runs that the Lab shares with other trainers, such as lessons; null: a store of its own.
   std::shared_ptr<RunCache> finished{};
-  /// Completes what each run writes at the present step when the Lab rests (paused, budget spent).
+  /// Completes the text of each run at the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
-  /// `live_text` also refreshes what all runs write while training, at most twice a second and for at most 4 % of the
+  /// `live_text` also refreshes the texts of all runs while training, at most twice a second and for at most 4 % of the
   /// time. Without it the text depends on specification and step alone, as screenshots and tests need it.
   bool live_text = true;
   /// The bytes that all runs may need together, those kept for undo included; 0: what this machine has.
@@ -145,7 +145,7 @@ struct LabOptions {
   /// Names a folder that always holds a recent state for RestoreSession; empty: none. The Lab saves a change
   /// at most every `autosave_every` seconds, and at the end.
   std::string autosave{};
-  /// Writing takes a while too: at most ten seconds are lost, and more of models of hundreds of megabytes.
+  /// Seconds. As writing takes time too, at most ten seconds are lost, and more with models of hundreds of megabytes.
   double autosave_every = 8;
   /// `autosave_bytes`: runs whose weights take more, with their moments, are not autosaved, which LabView::message
   /// says. A copy of them would take as much memory again.
@@ -159,13 +159,13 @@ class Lab {
   /// The destructor drops posted commands that have not begun, except SaveSession.
   ~Lab();
 
-  /// The one way in. It returns at once, on any thread; commands are carried out in the order of posting.
-  /// LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message says
-  /// what failed.
+  /// The only way to command the Lab. It returns at once, on any thread; commands are carried out in the order of
+  /// posting. LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message
+  /// says what failed.
   session::Ticket post(session::Command command);
   session::Ticket posted() const;  ///< the newest; 0 before the first
-  /// Takes what the app itself has to remember of the session, a JSON object. It travels with the session
-  /// (SaveSession, autosave) and comes back as LabView::window.
+  /// Takes the app's own state of the session, a JSON object. It travels with the session (SaveSession, autosave) and
+  /// comes back as LabView::window.
   void keep(std::string window);
   void quit();
 

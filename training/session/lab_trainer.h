@@ -1,5 +1,5 @@
-// What the Lab's thread does: the runs, their lockstep and the commands. It knows nothing of threads:
-// Lab::Impl calls it from one. Internal to training/session.
+// The work of the Lab's thread: the runs, their lockstep and the commands. It needs no lock, because Lab::Impl calls it
+// from one thread. Internal to training/session.
 #pragma once
 
 #include <chrono>
@@ -25,13 +25,13 @@ inline constexpr size_t kMaxRuns = 4;      ///< A to D
 inline constexpr size_t kMaxParked = 12;   ///< runs and forks kept for undo; each has a network
 inline constexpr size_t kMaxSessions = 3;  ///< sessions kept for undo
 
-/// A run of the Lab, and all that the Lab shows of it beside its own state.
+/// A run of the Lab, and everything that the Lab shows of it in addition to the run's own state.
 struct LabEntry : SessionRun {
   std::unique_ptr<Run> run;
-  std::string text;                              ///< what it writes, as shown
-  std::unique_ptr<Scoring> scoring;              ///< how far its score has come
+  std::string text;                              ///< of the model, as shown
+  std::unique_ptr<Scoring> scoring;              ///< the scoring under way
   int32_t text_step = -1;                        ///< the step at which `text` is complete and current
-  std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
+  std::shared_ptr<std::vector<Sample>> samples;  ///< its texts so far, thinned with age
   uint64_t born = 0;                             ///< larger for runs that were made later
   double seconds_per_step = 0;                   ///< smoothed; 0: no step was taken here
   // `published` and the next members are copies for the views; they are renewed when the run's revision changes.
@@ -44,16 +44,16 @@ struct LabEntry : SessionRun {
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured
-  std::unique_ptr<Inquiry> looking;               ///< what measures the rest of it
+  std::unique_ptr<Inquiry> looking;               ///< measures the rest of `inquiry`
   uint64_t file_stamp = 0;                        ///< of the autosave's file, see stamp_of(); 0 = none
   bool from_start = false;                        ///< its history covers the whole run
-  std::shared_ptr<const RunSpec> wanted;  ///< what it is to become, while it is instant; null: it is that
+  std::shared_ptr<const RunSpec> wanted;  ///< instant: the specification that it will get; null: it has it
 
   bool broken() const { return run->state() == RunState::NonFinite; }
   const RunSpec& spec() const { return wanted ? *wanted : run->spec(); }
 };
 
-/// The runs that are shown, those that undo brings back, and how far they are.
+/// The runs that are shown, the runs that undo brings back, and their progress.
 struct LabSession {
   std::vector<std::unique_ptr<LabEntry>> runs;  ///< A to C
   std::unique_ptr<LabEntry> fork;               ///< D, or null
@@ -68,7 +68,7 @@ struct LabSession {
   session::Ticket replaced_by = 0;  ///< the command that put another session in the place of this one
 
   std::vector<LabEntry*> entries() const;  ///< the runs that are shown
-  std::vector<LabEntry*> kept() const;     ///< the others too
+  std::vector<LabEntry*> kept() const;     ///< these and the stashed runs
 };
 
 class LabTrainer {
@@ -76,39 +76,39 @@ class LabTrainer {
   using Clock = std::chrono::steady_clock;
 
   explicit LabTrainer(LabOptions options);
-  /// Opens the device that the options ask for, which takes a while. Where there is none, the view says why.
+  /// Opens the device that the options ask for, which takes a while. Without one, LabView::backend_note says why.
   void open_device();
   ~LabTrainer();
 
-  /// Throws Error and then leaves everything as it was. It keeps under the ticket what takes the command back.
+  /// Throws Error and then leaves everything as it was. Keeps under the ticket the Change that takes the command back.
   void carry_out(const session::Command& command, session::Ticket ticket = 0);
   void refuse(session::Ticket ticket, const Message& why);
   void pause();
 
   bool has_work() const;
-  /// Whether its next work changes nothing of the session: it is for a copy of a step, or a look.
+  /// Whether its next work changes nothing of the session: it copies a step, or measures for an inquiry.
   bool only_looks() const { return replays() || looking(); }
   /// The time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
-  /// Does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
-  /// rerun with another seed. Throws Error.
+  /// Does one portion of the first work that waits: a finished whole run, a copied step, an inquiry, a score, a step of
+  /// a run that catches up, a step of all runs, a line of text, a step of a rerun with another seed. Throws Error.
   void work();
-  /// Serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there already.
+  /// Recovers from a DeviceError: all runs go on on the CPU from their newest snapshots. False if they are there.
   bool fall_back(const Message& why);
 
-  /// The session as it stands. It refers to files of the last image where nothing changed, unless `whole`.
+  /// The present session. It refers to files of the last image where nothing changed, unless `whole`.
   SessionImage image(int64_t generation, bool whole);
   bool empty() const { return now_.runs.empty(); }
   void keep(std::string window) { now_.window = std::move(window); }
 
   LabView view() const;
-  bool note_too_large();           ///< says once that the runs are not autosaved; true when it did
+  bool note_too_large();           ///< sets, once, the message that the runs are not autosaved; true if set
   size_t weight_bytes() const;     ///< of all runs shown, with their moments
   size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
   Message message;                 ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::function<bool()> called{};  ///< whether a command waits
-  std::function<void()> wake{};    ///< called on another thread when a whole run is there
+  std::function<void()> wake{};    ///< called on another thread when a whole run has ended
   bool waits() const { return whole_ && whole_->busy(); }              ///< for whole runs
   bool arrived() const { return whole_ && whole_->ended() != seen_; }  ///< a whole run that is not shown
 
@@ -147,7 +147,7 @@ class LabTrainer {
   void play_to(int32_t step);
   void set_budget(int32_t steps);
   void fork(session::ForkRequest request);
-  LabEntry* looking() const;  ///< whose look has the least; nullptr: all are whole
+  LabEntry* looking() const;  ///< the entry whose inquiry has the fewest parts done; nullptr: none has one
   void look_some(LabEntry& seen);
   // Of instant runs, see lab_edits.cpp.
   void want(LabEntry& entry, RunSpec spec);
@@ -246,7 +246,7 @@ class LabTrainer {
   BackendChoice choice_;
   Message backend_note_;
   MadeTasks tasks_;
-  /// Of the data with this hash; a large vocabulary makes them too slow for every view.
+  /// Numbers of the data with this hash, kept because a large vocabulary makes them too slow for every view.
   struct DataNumbers {
     uint64_t hash = 0;
     double unigram_entropy = 0;
@@ -269,19 +269,19 @@ class LabTrainer {
   uint64_t seen_ = 0;                 ///< WholeRuns::ended() when they were last taken
   std::vector<LabView::Supposition> supposed_;
   Reruns reruns_;
-  double rerun_credit_ = 0;  ///< seconds that reruns may still take beside the live runs
+  double rerun_credit_ = 0;  ///< seconds that reruns may still take while the live runs train
 
   session::Answers answers_;            ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last one requested
   session::Ticket step_ticket_ = 0;     ///< ticket of the newest PlayStep
   uint64_t generation_ = 0;             ///< PlayedStep::generation
   int32_t replayed_ = -1;               ///< index of a broken run that is trained again for its copy, or -1
-  std::unique_ptr<Run> earlier_;        ///< that run before it broke, as far as it is trained
-  std::string earlier_key_;             ///< which run `earlier_` is of
+  std::unique_ptr<Run> earlier_;        ///< the copy of that run, trained up to the step before it broke
+  std::string earlier_key_;             ///< identifies the run that `earlier_` copies
 
   uint64_t restored_ = 0;  ///< sessions that came back, see LabView
   bool by_undo_ = false;
-  std::shared_ptr<const std::string> window_;  ///< what was kept with the newest
+  std::shared_ptr<const std::string> window_;  ///< the newest one's text of Lab::keep()
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

@@ -1,5 +1,5 @@
-// One step of a run of the Lab, on a copy with its own memory, kernels and thread, so that the run
-// never notices and nobody waits. Made by session::PlayStep; played by the Tape screen's worker.
+// One step of a run of the Lab, on a copy with its own memory, kernels and thread, so that the run does not change and
+// no thread waits. Made by session::PlayStep; played by the Tape screen's worker.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace normscope {
 
 struct PlayedStep {
   session::Ticket ticket = 0;  ///< the PlayStep that asked for it
-  uint64_t generation = 0;     ///< grows with every session that takes the place of another
+  uint64_t generation = 0;     ///< grows with every session that replaces another
   char letter = 'A';           ///< the run's
-  int32_t step = 1;            ///< the step that is played: the copy stands before it
+  int32_t step = 1;            ///< the step that is played, which the copy has not made yet
   std::shared_ptr<const RunSpec> spec;
-  /// `source` and its specification describe the run that a fork came from, as far as that is still there.
+  /// `source` and its specification describe the run that a fork came from, while the Lab still has that run.
   char source = '\0';
   std::shared_ptr<const RunSpec> source_spec;
   BatchShape shape;                    ///< of the step's batch

@@ -1,5 +1,5 @@
-// Runs that the Lab trains beside those it shows, which they change in no bit: reruns of its cards with other seeds,
-// and whole runs, which an instant Lab shows when they have ended. Internal to training/session.
+// Runs that the Lab trains in addition to the shown runs, of which they change no bit: reruns of its cards with other
+// seeds, and whole runs, which an instant Lab shows when they have ended. Internal to training/session.
 #pragma once
 
 #include <atomic>
@@ -20,11 +20,11 @@
 
 namespace normscope {
 
-// "Is it luck?": one step at a time when the live runs rest, and beside them for a share of their time. A rerun is a
-// Run of its own on the same pool.
+// Reruns answer "Is it luck?": one step at a time when the live runs rest, and between their steps for a share of the
+// time. A rerun is a Run of its own on the same pool.
 class Reruns {
  public:
-  static constexpr uint64_t kSeeds = 4;  ///< of each card, beside its own
+  static constexpr uint64_t kSeeds = 4;  ///< of each card, in addition to its own
   using Tasks = std::function<std::shared_ptr<const Task>(const DataSpec&)>;
   /// A run of the Lab, with the key under which its reruns are known.
   struct Card {
@@ -41,19 +41,19 @@ class Reruns {
 
   Reruns(std::shared_ptr<RunCache> finished, Tasks task_for);
 
-  /// All of a run but its seed's successors and its budget, which changes nothing that is computed.
+  /// The run's key without its budget, which changes no step. It has the run's own seed, not a rerun's.
   static std::string key_of(const Run& run);
-  /// Asks for each card with the four seeds after its own, seed by seed, so that every card soon has a band. Those
-  /// that are known are not trained.
+  /// Queues for each card reruns with the four seeds after its own, seed by seed, so that every card soon has a band.
+  /// Reruns that are known are not trained.
   void ask(const std::vector<Card>& cards);
-  /// Takes those that are known, and returns the others.
+  /// Takes the reruns that are known, and returns the others.
   std::vector<Rerun> unknown(const std::vector<Card>& cards);
   void cancel();
   bool waiting() const { return !queue_.empty(); }
-  /// Takes a step of the rerun under way; reruns whose card is none of `keys` are dropped. Returns what is to be
-  /// said, or nothing. Throws DeviceError.
+  /// Takes a step of the rerun under way; reruns whose card is none of `keys` are dropped. Returns a message for the
+  /// user, or an empty one. Throws DeviceError.
   Message step(const std::vector<std::string>& keys, Backend& backend);
-  /// Begins the rerun under way again: half of it on another backend would be neither's.
+  /// Discards the rerun under way, which then begins again: half on another backend, it would match neither backend.
   void leave();
   /// The losses of a card's reruns; null without one.
   std::shared_ptr<const RunSpread> spread(const std::string& key) const;
@@ -61,7 +61,7 @@ class Reruns {
   int64_t steps() const { return steps_; }  ///< 0: none are under way
 
  private:
-  /// The seeds of one card that are there, and their spread.
+  /// The complete reruns of one card by seed, and their spread.
   struct Seeds {
     std::string key;
     std::map<uint64_t, std::shared_ptr<const RunRecord>> by_seed;
@@ -76,13 +76,13 @@ class Reruns {
   Tasks task_for_;
   std::vector<Seeds> known_;  ///< by card, in the order of their first rerun
   std::vector<Rerun> queue_;  ///< to do, beginning with the one under way
-  std::unique_ptr<Run> now_;  ///< the one under way
+  std::unique_ptr<Run> now_;  ///< the rerun under way
   int64_t done_ = 0, steps_ = 0;
 };
 
-// Runs that are trained whole, from their first step to their last, each on one thread with a backend of its own: small
-// runs are faster side by side than with several threads each. The newest request counts; what nobody wants any more
-// stops at its next step. Finished runs lie in the RunCache.
+// WholeRuns trains runs whole, from their first step to their last, each on one thread with a backend of its own: small
+// runs are faster side by side than with several threads each. The newest request counts; a run that is no longer
+// wanted stops before its next step. Finished runs are put into the RunCache.
 class WholeRuns {
  public:
   struct Request {
@@ -95,14 +95,14 @@ class WholeRuns {
   WholeRuns(int threads, std::shared_ptr<RunCache> finished, std::function<void()> on_finished);
   ~WholeRuns();  ///< waits for the steps under way
 
-  /// Replaces what was wanted; the ranks rise along the list. A run under way that is wanted still goes on.
+  /// Replaces the wanted runs; `runs` is sorted by rank. A run under way that is still wanted goes on.
   void want(const std::vector<Request>& runs);
-  /// Whether the cache has the run, as far as it is wanted; then `run` is it.
+  /// The run in the cache, with history and weights if the request is `measured`; null: it is not there.
   std::shared_ptr<const RunRecord> find(const Request& run) const;
   /// Why the run cannot be trained; empty: it can, or was not tried.
   Message failure(const Request& run) const;
   bool busy() const;
-  uint64_t ended() const;  ///< runs that ended so far, finished or not
+  uint64_t ended() const;  ///< runs that ended so far: finished, failed or dropped
 
  private:
   struct Job {

@@ -1,12 +1,12 @@
 // A session in a folder: session.toml, and one checkpoint for each run. session.toml is the configuration that Ctrl+S
-// writes, so `normscope train --config` replays it, with one table more: [window] names the checkpoints and says how
-// far the runs are, beside what the app keeps (Lab::keep). Autosaver, on a thread of its own, and the command "save"
-// write it.
+// writes, so `normscope train --config` replays it, with an additional table: [window] has the names of the
+// checkpoints, the progress of the runs, and the app's own state (Lab::keep). Autosaver, on a thread of its own, and
+// the command "save" write it.
 //
 // The files of a new state get new names. session.toml is replaced when they are complete, and only then are the old
 // files removed: whenever the program ends, by kill -9 too, session.toml names a complete state. Unchanged files are
 // not written again. Only files that the former session named, or that this writer wrote, are removed: any other file
-// in the folder is somebody else's.
+// in the folder stays.
 #pragma once
 
 #include <future>
@@ -25,14 +25,14 @@ namespace normscope {
 
 /// The runs that are shown, as they were at step 0, with their edits: `normscope train --config` replays them.
 std::vector<ConfigRun> session_of(const LabView& view);
-/// Puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
-/// begin with A are given anew.
+/// The command that replaces the Lab's runs by a configuration's runs, with their edits. Letters that do not begin with
+/// A are assigned anew.
 session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
-/// The runs at the small size (spec/small_size.h), whole at every moment; edits become part of what they start from.
-/// Throws Error for a run without a small size.
+/// The same command for instant runs (ReplaceRuns::instant) at the small size (spec/small_size.h); edits become part of
+/// their specification. Throws Error for a run without a small size.
 session::ReplaceRuns instant(session::ReplaceRuns runs);
 
-/// What a session says of a run beside its checkpoint. A new member is named here and by io() in session_file.cpp.
+/// A run's entry in session.toml. A new member is named here and by io() in session_file.cpp.
 struct SessionRun {
   char letter = 'A';
   std::string file;  ///< the checkpoint's name in the folder
@@ -49,18 +49,18 @@ struct SavedSession {
   bool instant = false;
   int64_t generation = 0;
   std::vector<SessionRun> runs;
-  std::string window;  ///< the whole table as JSON, in which the app finds its own
+  std::string window;  ///< the whole table as JSON, with the app's own state
 };
-/// Reads session.toml; `name` stands for the file in messages. Throws Error.
+/// Reads session.toml; `name` is the file's name in messages. Throws Error.
 SavedSession parse_session(std::string_view text, const std::string& name);
 SavedSession read_session(const std::string& folder);
 /// The generation of the state in a folder; 0 where none can be read.
 int64_t session_generation(const std::string& folder);
 
-/// A session as it stood at one moment, to be written by another thread.
+/// A copy of a session at one moment, to be written by another thread.
 struct SessionImage : SavedSession {
   std::vector<ConfigRun> config;
-  std::vector<std::shared_ptr<const RunRecord>> records;  ///< by run; null: its file is there already
+  std::vector<std::shared_ptr<const RunRecord>> records;  ///< by run; null: its file exists already
 };
 
 class SessionWriter {
@@ -71,7 +71,7 @@ class SessionWriter {
 
  private:
   std::string folder_;
-  bool looked_ = false;            ///< whether it knows what the former session named
+  bool looked_ = false;            ///< whether `written_` has the files of the former session
   std::set<std::string> written_;  ///< files of the present session, and of attempts that failed
 };
 
@@ -81,7 +81,7 @@ class Autosaver {
   explicit Autosaver(std::string folder) : writer_(std::move(folder)) {}
   bool busy() const;
   void give(SessionImage image);  ///< only while it is not busy; throws Error where there is no thread
-  /// Says, once, what went wrong with the last image; empty: nothing.
+  /// Returns once the error of the last image; empty: none.
   Message take_error();
 
  private:
