@@ -246,7 +246,7 @@ void LabelsTask::require_context(int32_t T) const {
          train_.size() + valid_.size());
 }
 
-// Always the same: texts are short and lengths mask the rest.
+// One shape for all batches: texts are short, and their lengths mask the padding.
 BatchShape LabelsTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const {
   return {B, T, 0, true};
 }

@@ -103,7 +103,7 @@ class TextTask final : public Task {
   }
 
  private:
-  // Called at every step: it builds words only where it fails.
+  // Called at every step, so it builds a message only where it fails.
   Tracks tracks_of(Split split, int32_t B, int32_t T) const {
     const uint64_t symbols = source_.tokens(split).size(), length = symbols / static_cast<uint64_t>(B);
     if (length < least_track(T))
@@ -246,7 +246,7 @@ double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_ste
   return sum / static_cast<double>(count);
 }
 
-// See task.h. The rows of texts are beside make_task.
+// See task.h. The rows of texts are next to make_task.
 
 std::span<const TaskKind* const> task_kinds() {
   static constexpr const TaskKind* kKinds[] = {

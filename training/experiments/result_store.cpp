@@ -62,7 +62,7 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kResultFormat = "normscope result 1";
-/// Ends a result, `kState` the state that it promises.
+/// The endings of a result's file and of the checkpoint (kState) that a result may need.
 constexpr std::string_view kDone = ".json", kState = ".safetensors";
 constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;
 constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such as reruns of a window

@@ -23,7 +23,7 @@ ShareMap shares_of_fresh(const RunSpec& spec, const std::shared_ptr<const Task>&
                              validation_batch(*task, start.spec(), kShareSequences));
 }
 
-/// Measures what a lesson asks of a run beside its history: at the start and at the end.
+/// Measures what a lesson needs of a run in addition to its history: at the start and at the end.
 RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
                         Backend& backend) {
   RunFindings result;
@@ -136,8 +136,8 @@ StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step, 
   return results;
 }
 
-/// Keeps in memory what a run came to. The runs take what a study takes, so that each finds the other's, and
-/// their states stay on disk.
+/// Keeps the findings of a run in memory. Lessons measure what studies measure, so that each finds the other's runs,
+/// and the states stay on disk.
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
   auto result = std::make_shared<RunFindings>(findings_of(run, spec, task, run.store().backend()));
@@ -163,8 +163,8 @@ std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std
   return find(key);
 }
 
-/// The run at the end of its training, to be looked at. Where its weights were dropped for other
-/// runs, it is read from the store on disk, or trained again to the same bits.
+/// The run at the end of its training, to be measured. Where its weights were dropped for other runs, it is read from
+/// the store on disk, or trained again to the same bits.
 std::unique_ptr<Run> RunStore::at_its_end(const StudyRun& run, const OnStep& on_step) {
   get(run, on_step);
   const std::string key = run.key();
@@ -188,7 +188,7 @@ std::vector<double> RunStore::left_out(const StudyRun& run, bool top, const OnSt
   return rises;
 }
 
-// Reports its steps as no run's, because they add nothing to what its history already shows.
+// Reports its steps under an empty key, because they add nothing to the run's history.
 std::vector<double> RunStore::along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
                                          const OnStep& on_step) {
   Run run(of.spec, task(of.spec.data), *backend_);

@@ -40,7 +40,7 @@ RunNumbers failed(const std::string& why) {
   return numbers;
 }
 
-/// Drops what was not asked for and takes room: a sweep has a hundred thousand runs.
+/// Drops numbers that were not asked for and take memory: a sweep has a hundred thousand runs.
 RunNumbers asked_of(RunNumbers taken, const Names& asked) {
   if (!asked.contains(kLast)) taken.last = {};
   if (asked.contains(kLayers)) return taken;
@@ -49,7 +49,7 @@ RunNumbers asked_of(RunNumbers taken, const Names& asked) {
   return taken;
 }
 
-/// Shared by the workers of one call. What goes by run is of distinct runs; one worker at a time uses each element.
+/// Shared by the workers of one call. Members by run have values of distinct runs, and one worker at a time uses each.
 class Training {
  public:
   Training(const Study& study, ResultStore& store, const RunnerOptions& options, const OnNumbers& on_taken)
@@ -131,7 +131,7 @@ class Training {
   std::string state_of(size_t index) const { return store_.state_path(keys_[index], kMeasurement); }
   bool keeps_states() const { return study_.on_run != nullptr; }
 
-  /// Adds what this shard's own runs start from, and what those start from, whoever else trains it.
+  /// Adds the runs from which this shard's runs start, and their starts in turn, even if another shard trains them too.
   void find_starts(Backend& backend) {
     for (size_t i = 0; i < distinct_.size(); ++i) {
       const size_t index = distinct_[i];
@@ -170,7 +170,7 @@ class Training {
     return spec;
   }
 
-  /// Whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
+  /// Whether `read` succeeds. After a fault in a file of the store, the run is trained again.
   template <typename Read>
   bool usable(const std::string& damaged, const Read& read) {
     try {
@@ -183,7 +183,7 @@ class Training {
     }
   }
 
-  /// Whether the store has a result that is enough, and the state where the study looks at its runs.
+  /// Whether the store has a result with all requested numbers, and the state if the study needs it (on_run).
   bool is_known(size_t index, Backend& backend) {
     const std::optional<InputValue> result = store_.find(keys_[index], kMeasurement);
     if (!result) return false;
@@ -205,7 +205,7 @@ class Training {
   /// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
   bool measure_kept(size_t index, Backend& backend) {
     const StudyRun& run = run_at(index);
-    // A run that begins where another ends has no fresh state that could be measured beside it.
+    // A run that starts from another run has no fresh state, which begin() would measure.
     if (run.from || !store_.find(keys_[index], kMeasurement) || !is_there(state_of(index))) return false;
     return usable("", [&] {
       const std::unique_ptr<Run> end = Run::load(state_of(index), task_of(index), backend);
@@ -275,7 +275,7 @@ class Training {
     take(index, &run, std::move(taken));
   }
 
-  /// Hands on a result, with the run where the study looks at it.
+  /// Hands on a result, and the run to on_run.
   void take(size_t index, Run* run, RunNumbers taken) {
     if (study_.on_run) study_.on_run(index, *run);
     const std::lock_guard lock(taken_mutex_);
@@ -308,7 +308,7 @@ class Training {
     wait_for_turn(lock);
   }
 
-  /// Waits while more runs are under way than may be.
+  /// Waits while more runs are under way than allowed() permits.
   void wait_for_turn(std::unique_lock<std::mutex>& lock) {
     if (!options_.allowed || going_on_ <= options_.allowed()) return;
     --going_on_;
@@ -328,7 +328,7 @@ class Training {
     }
   }
 
-  /// Each worker has a thread of its own; this one tells the progress. Looking takes a thread a worker.
+  /// Each worker has a thread of its own, and this one reports progress. While looking, a backend has one thread.
   template <typename Each>
   void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
                   const OnProgress& on_progress) {

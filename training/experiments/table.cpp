@@ -19,7 +19,7 @@ bool is_heading(const Table& table, const TableRow& row) {
   return row.size() == 1 && table.columns.size() > 1;
 }
 
-/// Lists what `of` says of each cell whose column is shown.
+/// Lists of(i) for each column i that is shown.
 template <typename Of>
 Words of_shown(const Table& table, Of of) {
   Words words;
@@ -40,7 +40,7 @@ std::string field_of(const Json& value) {
   return value.is_string() ? csv_field(value.get<std::string>()) : value.dump();
 }
 
-/// A line of what `of` says of each cell whose column has a key.
+/// A line with of(i) for each column i that has a key and is no Note.
 template <typename Of>
 std::string csv_line(const Table& table, Of of) {
   std::string line;

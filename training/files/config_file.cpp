@@ -1,4 +1,4 @@
-// The reading half of config_file.h. toml++ keeps the line of every node, for the error messages.
+// Reading, then writing. toml++ keeps the line of every node, for the error messages.
 #include "training/files/config_file.h"
 
 #include <algorithm>

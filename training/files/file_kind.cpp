@@ -37,7 +37,7 @@ std::string head_of(const std::string& path) {
   return head;
 }
 
-// Such a file begins with 8 bytes of length and a JSON object.
+// A safetensors file begins with 8 bytes of length and a JSON object.
 bool is_safetensors(const std::string& head) {
   if (head.size() < 9 || head[8] != '{') return false;
   uint64_t length = 0;

@@ -1,7 +1,7 @@
-// A bidiagonal matrix, which reflections from both sides make of a matrix, has the same singular values (Golub and
-// Kahan 1965); and the eigenvalues of [0 B; B' 0], whose rows can be put so that it has the numbers of B beside a
-// diagonal of zeros, are plus and minus the singular values of B. Sturm's count finds those one by one. Nothing is
-// squared on the way, so that the smallest ones keep their digits.
+// Reflections from both sides turn a matrix into a bidiagonal B with the same singular values (Golub and Kahan 1965).
+// The eigenvalues of [0 B; B' 0] are plus and minus the singular values of B; with its rows reordered, this matrix has
+// the numbers of B next to a diagonal of zeros. Sturm's count finds the eigenvalues one by one. Nothing is squared on
+// the way, so that the smallest singular values keep their digits.
 #include "training/measure/spectrum.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ std::vector<double> bidiagonal(std::vector<double> a, size_t rows, size_t cols) 
 /// How many eigenvalues of the symmetric matrix with a diagonal of zeros and `beside` next to it are below x.
 size_t count_below(double x, std::span<const double> beside) {
   constexpr double kMin = std::numeric_limits<double>::min();
-  // A pivot of zero is taken for one just below, by whoever counts it and by whoever divides by it.
+  // A pivot of zero is replaced by one just below zero, for the count and for the division.
   const auto off_zero = [](double pivot) { return std::abs(pivot) < kMin ? -kMin : pivot; };
   double pivot = off_zero(-x);
   size_t count = pivot < 0;
@@ -74,8 +74,8 @@ size_t count_below(double x, std::span<const double> beside) {
   return count;
 }
 
-/// Adds to sums (n,n) the products of all pairs of the n numbers at x, but for most of those below the diagonal: of
-/// four at a time the compiler makes vectors.
+/// Adds to sums (n,n) the products of all pairs of the n numbers at x, except most pairs below the diagonal: it goes by
+/// four columns, for which the compiler makes vectors.
 void add_products(const float* __restrict x, size_t n, float* __restrict sums) {
   for (size_t i = 0; i < n; ++i, sums += n) {
     size_t j = i / 4 * 4;
@@ -85,7 +85,7 @@ void add_products(const float* __restrict x, size_t n, float* __restrict sums) {
   }
 }
 
-/// Fills in what is below the diagonal.
+/// Copies the sums above the diagonal to the places below it.
 void mirror(std::vector<float>& sums, size_t n) {
   for (size_t i = 1; i < n; ++i)
     for (size_t j = 0; j < i; ++j) sums[i * n + j] = sums[j * n + i];

@@ -340,7 +340,7 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   check_total();
 }
 
-/// Keeps how far the components, all together, are from the state.
+/// Keeps the largest difference between the sum of the components and the state.
 void LiveMeasurements::check_total() {
   const double worst =
       cpu::largest_difference(total_.data(), y_.data(), static_cast<int64_t>(rows_ * width_));
@@ -476,7 +476,7 @@ const float* LiveMeasurements::element_factors(const Norm& norm) {
   return factor_.data();
 }
 
-/// Writes the two numbers of the state in y_. It uses factor_, which only norms fill later.
+/// Writes NAME.extreme and NAME.extreme_position of the state in y_. It uses factor_, which only norms fill later.
 void LiveMeasurements::number_extreme(double* number) {
   factor_.resize(y_.size());  // within the reserved capacity
   size_t at = 0;
@@ -494,7 +494,7 @@ void LiveMeasurements::number_extreme(double* number) {
   number[1] = static_cast<double>(at / width_ % tokens_per_sequence_ + 1);
 }
 
-/// Writes the two numbers that ask each token by itself, of the state in y_ after sub-layer `place`.
+/// Writes NAME.longest and NAME.token_share of the state in y_ after sub-layer `place`.
 void LiveMeasurements::number_tokens(size_t place, double* number) {
   const auto own = static_cast<size_t>(sublayers_[place].index_in_stack);
   const auto width = static_cast<int64_t>(width_);

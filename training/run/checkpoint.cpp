@@ -131,7 +131,7 @@ int32_t layer_of(std::string_view name) {
   return layer;
 }
 
-// Allows a file without frames, which only serve to be looked at: a fold of Admin has none.
+// Allows a file without frames, as only plots need them: a fold of Admin has none.
 FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layout) {
   FrameBlock block;
   if (!file.contains("frames/steps")) return block;
@@ -335,7 +335,7 @@ std::string place_of_weights(const std::string& path) {
   return path;
 }
 
-// A folder that no format knows goes to the first, which says what is missing there.
+// A folder that no format knows goes to the first format, whose error names the missing files.
 const ModelFormat* format_of_weights(const std::string& path) {
   if (const ModelFormat* format = format_of_model(path)) return format;
   std::error_code none;

@@ -33,7 +33,7 @@ void copy_inputs(Program& from, Program& to) {
   }
 }
 
-/// The critical rate of the next step, and the one that it uses.
+/// The critical rate of the next step, and the rate that the step uses.
 std::pair<double, double> rates_of_next(const Run& run, const RunSpec& spec) {
   const std::unique_ptr<Run> copy = run.fork(spec);
   copy->step();
@@ -42,7 +42,7 @@ std::pair<double, double> rates_of_next(const Run& run, const RunSpec& spec) {
           static_cast<double>(history.rate().values.back())};
 }
 
-/// Goes nearer where the crossing lies beyond the multiples of a step that are tried.
+/// Changes the rate and tries again where the crossing lies beyond the multiples of the update that are tried.
 Curvature curvature_of(const Run& run, RunSpec spec) {
   constexpr int kTries = 4;
   constexpr double kInside = 1.001;

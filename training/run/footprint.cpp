@@ -34,7 +34,7 @@ cpu::Stages stages_of(const ProgramData& program, const Instruction& i) {
   return plan ? plan(call) : cpu::Stages{};
 }
 
-/// Lists what runs, in order, but for probes; the update reads only gradients of parameters.
+/// Lists the instructions before the update in order, without probes; the update reads only parameters' gradients.
 std::vector<Instruction> instructions_of(const Tape& tape, const std::vector<bool>& needs_gradient,
                                          ValueId loss) {
   std::vector<Instruction> all = passes::emit_forward(tape);

@@ -1,6 +1,6 @@
-// The order of a step: edits, batch, inputs, replay, record, verdicts. Below it a run elsewhere: at one of its earlier
-// steps, on another backend (moved with its weights while the old backend works, or else resumed from the newest
-// snapshot on the host), in a record of it, or played on a copy.
+// The order of a step: edits, batch, inputs, replay, record, verdicts. Further down, copies and moves of a run: to one
+// of its earlier steps, to another backend (with its weights while the old backend works, or else from the newest
+// snapshot on the host), to a record and back, or to a player of its next step.
 #include "training/run/run.h"
 
 #include <fmt/format.h>
@@ -209,12 +209,12 @@ struct Run::Impl : RunIdentity {
     refresh_level();
   }
 
-  /// Among the edits from that one on.
+  /// Whether edit number `edit` or a later one is structural.
   bool any_structural_since(size_t edit) const {
     return any_structural({edits.begin() + static_cast<std::ptrdiff_t>(edit), edits.end()});
   }
 
-  /// Applies it to the spec and the records, not to the network.
+  /// Applies an edit to the spec and the records, not to the network.
   void apply(const Edit& edit) {
     const std::string before = get_field(spec, edit.key);
     set_field(spec, edit.key, edit.value);
@@ -223,7 +223,7 @@ struct Run::Impl : RunIdentity {
     if (noting(edit)) note_edit(edit, before);
   }
 
-  /// The network as the spec now says.
+  /// Builds the network of the present spec.
   void rebuild() {
     drop_programs();
     network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
@@ -231,7 +231,7 @@ struct Run::Impl : RunIdentity {
 
   void note_edit(const Edit& edit, const std::string& before) { history->add_event(event_of(edit, before)); }
 
-  /// Whether the history records it.
+  /// Whether the history records the edit: not while steps are repeated.
   bool noting(const Edit& edit) const { return history && edit.step > silent_until && edits.size() > noted; }
 
   std::string value_before(size_t edit) const {
@@ -263,7 +263,7 @@ struct Run::Impl : RunIdentity {
 
   // A step.
 
-  /// Of the batch's shape, filled with it.
+  /// The program for the shape of the step's batch, filled with that batch.
   Program& program_with_batch(int64_t step) {
     const auto number = static_cast<uint64_t>(step);
     const int32_t B = spec.train.batch, T = spec.model.sequence;
@@ -331,13 +331,13 @@ struct Run::Impl : RunIdentity {
     return begin;
   }
 
-  /// Throws DeviceError when it is lost.
+  /// Throws DeviceError when the device is lost.
   void require_backend() const {
     if (!backend->error().empty()) backend->wait();  // throws DeviceError with the reason
   }
 
-  /// A run that stands where `frame` was taken, or at step 0, with the edits of `past` in force there. It has no
-  /// history and no losses yet, and of a keyframe without blocks no weights. Throws Error for a keyframe of another
+  /// A run at the step of `frame`, or at step 0, with the edits of `past` that are applied there. It has no history and
+  /// no losses yet, and does not take weights from a keyframe without blocks. Throws Error for a keyframe of another
   /// network.
   static std::unique_ptr<Impl> standing_at(const Keyframe* frame, RunIdentity past,
                                            std::shared_ptr<const Task> task, Backend& backend) {
@@ -357,7 +357,7 @@ struct Run::Impl : RunIdentity {
     return run;
   }
 
-  /// A run that stands at the end of `record`, with what it remembers but its history.
+  /// A run at the end of `record`, with everything in it except its history.
   static std::unique_ptr<Impl> standing_at(const RunRecord& record, std::shared_ptr<const Task> task,
                                            Backend& backend) {
     auto run = standing_at(record.end.get(), record, std::move(task), backend);
@@ -368,7 +368,7 @@ struct Run::Impl : RunIdentity {
     return run;
   }
 
-  /// Of the present state.
+  /// A keyframe of the present state.
   std::shared_ptr<const Keyframe> keyframe() const {
     return take_keyframe(steps, edits.size(), network->store, plateau.state(), memory.state());
   }
@@ -392,7 +392,7 @@ struct Run::Impl : RunIdentity {
     backend = &to;
   }
 
-  /// Drops the programs over a network that goes.
+  /// Drops the programs over the network, which is about to be replaced.
   void drop_programs() {
     validator.reset();
     critical.reset();
@@ -425,7 +425,7 @@ struct Run::Impl : RunIdentity {
     looks_at_update = frame->known = true;
   }
 
-  /// Looks at the step just replayed where measure_live() looked at its start.
+  /// Measures the update of the step just replayed if measure_live() measured its start.
   void measure_update(Program& program, const StepInputs& inputs) {
     if (looks_at_update) network->updates->after(program, inputs, frame->updates());
   }
@@ -446,7 +446,7 @@ struct Run::Impl : RunIdentity {
     });
   }
 
-  /// Of the step just replayed; NaN where it is not due.
+  /// The critical rate of the step just replayed; NaN where it is not due.
   double critical_rate(Program& program, int64_t step) {
     if (!critical || !critical_due(step)) return kNotKnown;
     const BatchShape shape = batch_shape(step);
@@ -465,7 +465,7 @@ struct Run::Impl : RunIdentity {
     notice = Message("the critical rate is left out: {}", error);
   }
 
-  /// For step_along(): after the step, if it was asked for.
+  /// Finds the losses for step_along() after the step, if rates were requested.
   void try_along(Program& program, int64_t step) {
     if (!critical || rates_asked.empty()) return;
     const StepInputs in = inputs(step);
@@ -518,7 +518,7 @@ struct Run::Impl : RunIdentity {
     return *line_writer;
   }
 
-  /// As train.init_from asks for.
+  /// Loads the weights of train.init_from, if set.
   void start_from_weights() {
     if (spec.train.init_from.empty()) return;
     const int32_t fitted = load_weights(spec.train.init_from, network->store);

@@ -71,7 +71,8 @@ class Run {
   /// Turns on or off (on at first) the measurements of measure/step_metrics.h on one fixed sequence (measured_row), at
   /// the weights that each step begins with. They join the history and change no bit of the run. Off, the history has
   /// NaN in their place and for the critical rate (train.critical_every), which is NaN at the steps between its
-  /// measurements too. With `every` above 1 the numbers of a step are repeated until the next is measured.
+  /// measurements too. With `every` above 1 (on a device: at least 16) a step's numbers are repeated until the next
+  /// measured step.
   void measure_live(bool on, int32_t every = 1);
   /// Returns once which measurement the run leaves out from now on, and why ("the critical rate is left out: [memory]
   /// ..."); empty: none. The critical rate needs memory of its own; the run tries it again when it was switched off and

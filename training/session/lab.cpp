@@ -1,4 +1,4 @@
-// Lab has the command queue, the trainer thread and the published views; LabTrainer is what the thread does.
+// Lab has the command queue, the trainer thread and the published views; LabTrainer does the work of the thread.
 #include "training/session/lab.h"
 
 #include <condition_variable>
@@ -41,8 +41,8 @@ struct Lab::Impl {
     return quitting;
   }
 
-  // The thread's boundary: whatever a round throws pauses the training and is shown; the next command finds the
-  // thread in its place.
+  // The thread's boundary for exceptions: an exception of a round pauses the training and is shown, and the thread goes
+  // on to serve commands.
   void run() {
     std::unique_ptr<LabTrainer> trainer;
     try {
@@ -154,7 +154,7 @@ struct Lab::Impl {
     publish(trainer);
   }
 
-  // Leaves the disk in peace: large models, such as opened ones, are saved less often.
+  // To spare the disk, large models, such as opened ones, are saved less often.
   void wait_for_autosave(size_t bytes = 0) {
     constexpr double kBytesASecond = 50e6;
     const std::chrono::duration<double> interval(

@@ -47,7 +47,7 @@ struct RunView {
   char letter = 'A';
   std::shared_ptr<const RunSpec> spec;    ///< with the edits applied so far
   std::shared_ptr<const RunSpec> origin;  ///< at step 0: with `edits` it replays this run
-  std::string name;                       ///< of its specification at step 0; made distinct by told_apart()
+  std::string name;                       ///< its own, or of its first settings; distinct by told_apart()
   RunState state = RunState::Training;
   Message badge;     ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;  ///< where a run first was not finite: "first in L02.attn output"; else empty

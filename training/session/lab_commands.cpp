@@ -1,5 +1,5 @@
 // The commands of LabTrainer build what they need first and change the Lab last, so that an Error leaves everything as
-// it was. lab_edits.cpp has those that change a run, and those about D.
+// it was. lab_edits.cpp has the commands that change a run, and the commands of D.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -180,7 +180,7 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
   return all;
 }
 
-// Makes these the Lab's runs; a D among them stays apart.
+// Makes `all` the Lab's runs; a D among them becomes the fork.
 void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   now_.fork.reset();
   now_.runs = std::move(all);
@@ -191,7 +191,7 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   begin_round();
 }
 
-// Forgets what holds of the runs that were shown before.
+// Forgets times and texts under way of the runs that were shown before.
 void LabTrainer::begin_round() {
   writing_ = 0;
   text_credit_ = 0;
@@ -441,7 +441,7 @@ void LabTrainer::serve(const session::LoadText& asked) {
   if (!now_.playing) target_ = 0;
 }
 
-// ---- where the runs are: all of them on one backend, and in its memory
+// ---- backend and memory: all runs are on one backend
 
 std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
   return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);

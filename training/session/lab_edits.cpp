@@ -1,6 +1,5 @@
-// The commands of LabTrainer that change what a run is: edits from the next step on, networks that begin anew, the
-// fork D, and what an instant Lab trains for them. A run that another replaces, or that is edited, is kept as it was
-// left, for undo.
+// The commands of LabTrainer that change a run's specification: edits from the next step on, restarts, the fork D, and
+// the training of an instant Lab. A run that is replaced or edited is kept as it was left, for undo.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -31,7 +30,7 @@ bool same_rates_after(const Schedule& a, const Schedule& b, int32_t step) {
   return true;
 }
 
-// Whether a change after `step` is of rates alone, and of none to come.
+// Whether a change after `step` concerns the schedule alone, and no rate of a later step.
 bool comes_too_late(const RunSpec& now, RunSpec then, int32_t step) {
   const Schedule schedule = then.train.schedule;
   if (schedule == now.train.schedule) return false;
@@ -221,8 +220,7 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   start_playing();
 }
 
-// Gives the fork steps of its own. The others end where they were to end: what a finished run came to
-// stays what it was.
+// Gives the fork steps of its own. The others keep their end, so that the result of a finished run stays.
 void LabTrainer::bring_budget() {
   if (!now_.fork) return;
   now_.fork->run->set_budget(std::max(now_.budget, portion_after(now_.fork->fork_step)));
@@ -413,7 +411,7 @@ LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Request&
   return made;
 }
 
-/// Whether the entry is the run that it is wanted to be.
+/// Shows the wanted run of the entry if it has ended; false while it is missing.
 bool LabTrainer::take_whole(LabEntry& entry) {
   if (!entry.wanted) return true;
   const WholeRuns::Request wanted = whole_of(*entry.wanted);

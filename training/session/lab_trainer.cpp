@@ -1,4 +1,4 @@
-// The rounds of LabTrainer: the lockstep, the text that runs write, what takes long in portions, and the views.
+// The rounds of LabTrainer: the lockstep, the texts that the models write, slow work in portions, and the views.
 #include "training/session/lab_trainer.h"
 
 #include <fmt/format.h>
@@ -63,7 +63,7 @@ Message badge_of(const LabEntry& entry, bool playing, bool instant) {
   return "";
 }
 
-// What a run began as: with the edits before its first own step. Later changes are events of it.
+// The name of what a run began with, the edits before its first own step included. Later changes are its events.
 std::string name_of(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!run.spec().name.empty()) return run.spec().name;
@@ -241,7 +241,7 @@ bool LabTrainer::release_holds() {
   return any;
 }
 
-// Its seconds without validation, which is rare and may take longer than many steps.
+// Returns the seconds without validation, which is rare and may take longer than many steps.
 double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
   const auto begin = Clock::now();

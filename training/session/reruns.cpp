@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMaxCards = 32;             // cards whose reruns are remembered; the oldest are dropped
 constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames; only its losses are read
 
-// Takes each step over the reruns that reached it finite.
+// Computes mean, low and high of each step over the reruns whose loss there is finite.
 RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
   RunSpread spread;
   spread.seeds = static_cast<int32_t>(runs.size());
@@ -246,7 +246,7 @@ std::shared_ptr<WholeRuns::Job> WholeRuns::next() {
   return *first;
 }
 
-/// Trains the run on; whether it has ended.
+/// Trains the run for some steps; true when it has ended.
 bool WholeRuns::train(Job& job) {
   const Request& wanted = job.wanted;
   if (!job.run) {

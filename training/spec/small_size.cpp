@@ -15,7 +15,7 @@ struct Size {
 constexpr Size kSmall{32, 64, 2, 16, 8, 200}, kUsual{64, 256, 4, 64, 16, 300};
 constexpr double kRate = 5.0 / 3, kSteps = 2.0 / 3;
 
-/// Rounded, so that the way there and back ends at the same number.
+/// Rounded, so that the inverse gives the same number.
 float scaled(float rate, double by) {
   const double digits = std::pow(10.0, 5 - std::floor(std::log10(static_cast<double>(rate))));
   return static_cast<float>(std::round(static_cast<double>(rate) * by * digits) / digits);

@@ -242,7 +242,7 @@ std::string with_star(const std::string& key) {
   return key.substr(0, layer + 2) + "*" + key.substr(key.find('.', layer + 1));
 }
 
-/// Adds edits that say all of a wiring, with one for all layers where they are alike.
+/// Adds edits that set the whole wiring, with one edit for all layers where they are alike.
 void add_wiring(std::vector<Edit>& edits, const RunSpec& spec, int32_t step) {
   for (const std::string& key : wiring_keys(spec)) {
     const std::string all = with_star(key);
@@ -325,7 +325,7 @@ std::string said(const std::string& key, const std::string& value) {
   return fmt::format("{} {}", field ? std::string(field->label) : key, value);
 }
 
-/// Goes through the settings in their order and names those that part runs that read alike so far.
+/// Goes through the settings in their order and adds each that distinguishes runs whose names are still the same.
 void tell_apart(std::vector<std::string>& names, const std::vector<NamedSettings>& runs,
                 const std::vector<size_t>& alike) {
   std::vector<std::string> told(runs.size());
@@ -687,7 +687,7 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
     const std::string value = portable_value(to, key);
     if (portable_value(now, key) == value) return;
     set_field(now, key, value);
-    // The wiring keys say it.
+    // The wiring.* keys describe a custom wiring.
     if (names_placement(key) && value == to_string(Placement::Custom)) return;
     edits.push_back({step, std::string(key), value});
   };
