@@ -92,7 +92,7 @@ struct RunNumbers {
   static_assert(kWindow == 25, "results are stored under kMeasurement: another window needs another name");
 };
 
-/// Writes what was measured.
+/// Writes the measured numbers.
 nlohmann::json to_json(const RunNumbers& numbers);
 /// Throws Error for anything else.
 RunNumbers numbers_from(const InputValue& json);

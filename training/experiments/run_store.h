@@ -73,8 +73,8 @@ class RunStore {
   /// run is trained anew up to that step, so an early step costs little.
   std::vector<double> along_step(const StudyRun& of, int32_t step, const std::vector<double>& rates,
                                  const OnStep& on_step);
-  /// Trains the runs that nobody has trained yet, several at once on one thread each. It calls
-  /// `on_step` from those threads. Throws Error, and Cancelled.
+  /// Trains the runs that no store has, several at once on one thread each. It calls `on_step` from those threads.
+  /// Throws Error, and Cancelled.
   void train_ahead(std::vector<StudyRun> runs, const OnStep& on_step);
   /// Does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.

@@ -67,7 +67,7 @@ struct StudyResults {
   /// Empty for an untrained run; the verdict Failed for a run that is refused or could not be made.
   std::vector<std::optional<RunNumbers>> runs;
   std::vector<size_t> first;  ///< by run, the first run that is equal to it, or itself
-  /// The distinct runs that the store lacks and this shard trains, and what they start from.
+  /// The distinct runs that the store lacks and this shard trains, and the runs from which they start.
   std::vector<RunSpec> missing;
   int32_t refused = 0;              ///< runs
   int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`

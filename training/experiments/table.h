@@ -17,7 +17,7 @@ enum class Kind : uint8_t { Word, Number, Data, Note };
 
 struct Column {
   std::string key;    ///< in CSV and JSON; empty: the column is only shown
-  std::string title;  ///< over what is shown
+  std::string title;  ///< the head of the column where it is shown
   Kind kind = Kind::Word;
 };
 

@@ -4,7 +4,7 @@
 //   label = "Mine"
 //   sublayer = "before=ln after=ln"    # a wiring; ln stands for the norm that the model uses
 //   final = true
-//   norm = "rms-simple"                # what ln stands for here, where the model's choice is not asked
+//   norm = "rms-simple"                # the norm that ln means here, whatever the model's choice
 //   [layers]
 //   L03.attn = "stream=ln"
 //

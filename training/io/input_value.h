@@ -54,7 +54,7 @@ class InputValue {
   std::string json_text(size_t most) const;                      ///< as JSON, of at most `most` bytes
   std::string object_text(size_t most) const;                    ///< the same of an object
 
-  /// Throws Error for what the calls above cannot check.
+  /// Throws Error for a fault that the calls above cannot check.
   [[noreturn]] void refuse(const Message& expected) const;
   const std::string& path() const { return path_; }
 

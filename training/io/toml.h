@@ -39,7 +39,7 @@ std::string toml_lines(const nlohmann::json& table);
 nlohmann::json json_of(const toml::node& node);
 
 // A TOML table that notes which keys were read: a key that was never read is unknown. Errors carry file,
-// line, key, the value and what was expected. Called by the readers of lessons and claims.
+// line, key, the value and the expected value. Called by the readers of lessons and claims.
 
 class Table {
  public:

@@ -51,7 +51,7 @@ struct SmallValue {
 };
 
 /// The traces of one replay. `lines` are its instructions in the order in which they ran, forward, then
-/// backward, each with what it wrote; a gradient that a later line adds to is shown as it was then.
+/// backward, each with the numbers that it wrote; a gradient that a later line adds to is shown as it was then.
 struct SmallReplay {
   struct Write {
     std::string name;

@@ -200,7 +200,7 @@ class LiveMeasurements {
                                                        ///< of that input, its bias component last
   std::vector<cpu::Moments> shares_;                   ///< of each component carried so far
   std::vector<std::vector<cpu::Moments>> row_shares_;  ///< the same of each row
-  std::vector<std::vector<float>> token_shares_;       ///< empty: nobody asked for them
+  std::vector<std::vector<float>> token_shares_;       ///< empty: not requested
   std::vector<float> total_;                           ///< sum of all components
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;

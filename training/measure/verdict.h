@@ -81,9 +81,9 @@ class Plateau {
   std::array<double, kBlocks> blocks_{};
 };
 
-// The verdict on a run from its events: the one rule behind the word in a table, in a log and on the
-// card of a run seen at an earlier step. It is a function of the events alone, so that a saved history gives the same
-// verdict as the run that wrote it.
+// The verdict on a run from its events: the only rule for the word in a table, in a log and on the card of a run seen
+// at an earlier step. It is a function of the events alone, so that a saved history gives the same verdict as the run
+// that wrote it.
 
 struct Verdict {
   enum class Kind : uint8_t {

@@ -100,7 +100,7 @@ class Writer {
   int32_t end_ = -1;  // ends a translation
   Batch row_;         // read by an encoder or encoder-decoder
   int32_t line_length_, prompt_length_ = 1;
-  std::vector<int32_t> line_;  // prompt and what was written
+  std::vector<int32_t> line_;  // prompt, then the written symbols
   std::vector<int32_t> prompt_;
   std::optional<Program> program_;
 };

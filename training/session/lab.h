@@ -58,7 +58,7 @@ struct RunView {
   double validation_loss = 0;                ///< NaN until measured
   std::shared_ptr<const DataIdentity> data;  ///< its data; nullptr: unknown
   std::string score;                         ///< of a classifier or parser, with the unit: "accuracy 97.4 %"
-  std::string writes;                        ///< what the model writes now
+  std::string writes;                        ///< the text that the model writes now
   int32_t writes_step = -1;                  ///< step at which it wrote `writes`, 0 without one; -1: the
                                              ///< present step
   std::shared_ptr<const std::vector<Sample>> samples;  ///< its texts so far, by step; or nullptr
@@ -86,7 +86,7 @@ struct LabView {
   bool playing = false;
   bool busy = false;     ///< building a run or catching up
   bool instant = false;  ///< see session::ReplaceRuns::instant
-  /// See session::Suppose; `run` is null until it is trained, `seen` where it is not the only one.
+  /// See session::Suppose; `run` is null until it is trained, and `seen` also where there are several.
   struct Supposition {
     std::shared_ptr<const RunSpec> spec;
     std::shared_ptr<const RunRecord> run;
@@ -172,7 +172,7 @@ class Lab {
   const std::shared_ptr<RunCache>& finished_runs() const;
   /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
-  /// Sets what the trainer thread calls after each new view (a window wakes its event loop here). Call it
+  /// Sets the function that the trainer thread calls after each new view (a window's wakes its event loop). Call it
   /// before the first command.
   void on_change(std::function<void()> callback);
   /// Blocks until all posted commands are carried out and `step` is reached while playing on, or the Lab

@@ -92,8 +92,8 @@ bool names_file(std::string_view key);
 std::vector<std::string_view> choices_of(const Field& field);
 /// Whether the key can change while the run goes on. Throws Error for an unknown key.
 bool is_live(std::string_view key);
-/// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected, and
-/// then leaves the spec unchanged: "[train.warmup] 'abc' is not a whole number: expected 0 to 100000".
+/// Sets one field by key, wiring.* included. Throws Error naming key, value and the expected values, and then leaves
+/// the spec unchanged: "[train.warmup] 'abc' is not a whole number: expected 0 to 100000".
 void set_field(RunSpec& spec, std::string_view key, std::string_view value);
 std::string get_field(const RunSpec& spec, std::string_view key);
 /// Lists the wiring.* keys of a spec at its depth.

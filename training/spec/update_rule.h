@@ -68,8 +68,8 @@ double radam_length(double beta2, int64_t t);
 ///   r_t = sqrt((rho_t - 4) (rho_t - 2) rho_inf / ((rho_inf - 4) (rho_inf - 2) rho_t))
 double radam_rectification(double beta2, int64_t t);
 
-/// Fills in what the optimizer reads at its t-th step, t = 1, 2, ... since its moments began. It
-/// leaves inputs.lr alone.
+/// Fills in the numbers that the optimizer reads at its t-th step, t = 1, 2, ... since its moments began. It leaves
+/// inputs.lr alone.
 void set_update_rule(StepInputs& inputs, const TrainConfig& train, int64_t t);
 
 DropoutInputs dropout_inputs(double probability);

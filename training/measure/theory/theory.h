@@ -166,8 +166,8 @@ std::vector<double> decoder_gradient_profile(std::span<const double> cross_varia
 /// theirs; it is one behind a norm on the embedding and for a Gaussian input.
 double start_square(const ModelConfig& config, bool decoder);
 
-/// The lines whose assumptions all hold; empty where no equation applies. theory.cpp has the
-/// assumptions beside each equation.
+/// The lines whose assumptions all hold; empty where no equation applies. theory.cpp has the assumptions next to each
+/// equation.
 std::vector<Line> lines(const ModelConfig& config, const Question& question);
 /// The first assumption of an equation that does not hold: "cross-attention adds a third branch";
 /// empty when all hold. Throws Error for an equation that draws no line by layer.
