@@ -1,5 +1,5 @@
-// The map of an axis between data and pixels, and where its ticks stand (ticks_of). The screen and the
-// SVG renderer share them.
+// The map of an axis between data and pixels, its ticks, and the geometry of lines, markers and labels along an axis.
+// The layout for screen and files uses them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace normscope::plot {
 
-// The range of the finite numbers that are added to it.
+// The range of all finite numbers passed to add().
 struct Extent {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   void add(double value) {
@@ -27,7 +27,7 @@ struct Extent {
   bool empty() const { return low > high; }
 };
 
-// Maps one axis onto a pixel interval. It puts a value without a logarithm far below the range.
+// Maps one axis onto a pixel interval. A log axis maps values <= 0 far below the range.
 class AxisMap {
  public:
   AxisMap() = default;
@@ -50,14 +50,14 @@ struct PlotMap {
   ui::Vec operator()(double px, double py) const { return {x(px), y(py)}; }
 };
 
-// The view's range where it is zoomed, else the axis' own; always hi > lo (and > 0 on log axes).
+// The range to draw: the view's where it is zoomed, else the axis' home range; always hi > lo (> 0 on log axes).
 std::pair<double, double> shown_range(const Axis&, const std::optional<std::pair<double, double>>& view);
 
-// Returns at most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain from
-// 0.001 to 1000 when every decade is labelled). An axis with ticks of its own keeps them.
+// At most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain numbers from 0.001 to
+// 1000 where every decade is labelled). An axis with fixed `ticks` returns all of them that lie inside.
 std::vector<Tick> ticks_of(const Axis&, double lo, double hi, int most);
 
-// The value at a share, 0 to 1, of the axis' home range: where the cells of a stretched heat map end.
+// The value at a fraction, 0 to 1, of the axis' home range. It gives the cell borders of a stretched heat map.
 double along(const Axis&, double share);
 
 // A round step (1, 2, 5 times a power of ten) with at most `most` multiples in `range`.
@@ -66,34 +66,34 @@ double round_step(double range, int most, bool integer);
 // For the lines of a plot: thinning that keeps every extreme, places for markers, and direct labels pushed apart.
 
 struct Line {
-  ui::Pieces pieces;  // in pixels, cut where the series is not finite
-  // Last finite point before each non-finite stretch (first after it, at the beginning).
+  ui::Pieces pieces;  // in pixels, one piece per finite stretch
+  // The last finite point before each non-finite stretch; at the series' beginning the first finite point after it.
   std::vector<ui::Vec> gaps;
   bool dense = false;  // points less than three pixels apart
 };
 
-// The indices [first, last) of the points in [lo, hi], with one more on each side, so that lines reach the border.
+// The indices [first, last) of the points in [lo, hi] and one neighbour on each side, so that lines reach the border.
 std::pair<size_t, size_t> visible(const Series&, double lo, double hi);
 
-// Keeps at most four points per `column` pixels, in their order: first, lowest, highest, last. A series with
-// fewer points is drawn in full.
+// Thins a series to at most four points per `column` pixels, in their order: first, lowest, highest, last. A series
+// with fewer points than that is kept whole.
 Line thin(const Series&, const PlotMap&, float column);
 
-// The indices of the points with a marker, 30 to 50 px apart. They are fixed to the data, so that they do not wander
-// while the series grows. Runs start at different places, so that markers do not hide each other.
+// The indices of the points with a marker: all of them, or 30 to 50 px apart for Markers::Sparse. Sparse markers are
+// tied to values of x, so that they do not move while the series grows, with another offset for each run.
 std::vector<size_t> marker_points(const Series&, const PlotMap&);
 
 // The index of the point nearest to x in a series with ascending x; 0 when it is empty.
 size_t nearest_index(const Series&, double x);
 
-// Wants a place along a line and takes `half` px to each side. A heavy slot stays where it is.
+// An interval of `half` px to each side of a wanted position on a line. A larger `weight` makes spread() move it less.
 struct Slot {
   float wanted;
   float half = 8;
   float weight = 1;
 };
-// Returns positions inside [lo, hi] without overlap, in the order of the wanted positions and with the least
-// squared change. Without enough room the slots come closer, but stay inside.
+// Positions of the slots inside [lo, hi] without overlap, in the order of the wanted positions, with the least weighted
+// sum of squared changes. Where the slots do not fit, they overlap evenly and stay inside.
 std::vector<float> spread(std::span<const Slot> slots, float lo, float hi);
 
 }  // namespace normscope::plot

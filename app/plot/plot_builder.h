@@ -1,4 +1,4 @@
-// Shared by the parts of the plot layout while they build a Drawing. Private to app/plot.
+// The state that the parts of the plot layout share while they build a Drawing. Private to app/plot.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace normscope::plot {
 
-// Marks where curves run, in cells of two pixels, so that trying many places for a text costs little.
+// A bitmap of the curves, in cells of two pixels, so that testing many candidate positions of a label is cheap.
 class CurveMap {
  public:
   explicit CurveMap(const ui::Rect& area)
@@ -32,7 +32,7 @@ class CurveMap {
  private:
   static constexpr float cell = 2;
 
-  // Passes `each` the words of the cells under a rectangle until one call returns true.
+  // Calls each(word index, bits of the cells under the rectangle) until a call returns true; returns whether one did.
   template <typename Each>
   bool visit(const ui::Rect& r, const Each& each) const {
     const auto at = [](float v, size_t n) { return long(std::clamp(v / cell, -1.f, float(n))); };
@@ -63,10 +63,10 @@ struct Builder {
   const LayoutOptions& options;
   ui::Rect rect;
   Drawing& out;
-  std::vector<ui::Rect> taken{};  // boxes of texts, and of what texts must not cover
-  float cursor_x = -1e9f;         // where the step cursor stands
-  CurveMap curves{out.map.area};  // texts cover these only where no other place is left
-  std::vector<float> levels{};    // of grid and reference lines; notes avoid them
+  std::vector<ui::Rect> taken{};  // boxes of texts, flag, handles and tile, which no label may overlap
+  float cursor_x = -1e9f;         // of the step cursor, px
+  CurveMap curves{out.map.area};  // labels cover curves only as a last resort
+  std::vector<float> levels{};    // y in px of grid and reference lines; notes avoid them
 
   template <typename T>
   void add(T item) {
@@ -89,7 +89,7 @@ struct Builder {
       if (y > r.y && y < r.bottom()) return true;
     return false;
   }
-  // Marks boxes of about 12 px along a curve.
+  // Marks a curve in `curves`, as boxes of about 12 px along it.
   void keep_clear_of(const std::vector<ui::Vec>& points) {
     ui::Rect last;
     for (size_t i = 1; i < points.size(); ++i) {
@@ -110,11 +110,11 @@ struct Builder {
     taken.push_back(box(baseline, style, s, align));
     add(TextItem{baseline, style, colour, std::move(s), align});
   }
-  // Lets the mouse ask about the text that was placed last.
+  // Attaches a help to the text that was placed last; an empty one changes nothing.
   void explain(const std::string& help) {
     if (!help.empty()) out.explained.emplace_back(taken.back(), help);
   }
-  // Places a text only where nothing stands yet (with air around it), and tells whether it did.
+  // Places a text if its box, with a small margin, overlaps none of `taken`; returns whether it did.
   bool text_if_free(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, const std::string& s,
                     ui::Align align = ui::Align::Left) {
     if (s.empty() || !is_free(box(baseline, style, s, align).inset(-3, -1))) return false;
@@ -123,27 +123,27 @@ struct Builder {
   }
 };
 
-// Adds names of reference lines, direct labels at the line ends, labels of bands, and notes, in this
-// order. It places each only where it covers nothing.
+// Adds the values at the cursor, names of reference lines, direct labels at the line ends, labels of bands, and notes,
+// in this order. All but the first move until they overlap no other text, or are left out.
 void add_labels(Builder&);
 
-// A river of a plot: the places of its bands, the band under the mouse, and its drawing. Private to app/plot.
+// The river of a plot: hit test, tooltip text and drawing. Private to app/plot.
 
 struct RiverPlace {
   size_t column = 0, band = 0;
 };
 
-// The column and the band under the mouse, where the river is.
+// The column and the band under the mouse; nothing outside the river.
 std::optional<RiverPlace> place_in(const River&, const Drawing&, ui::Vec mouse);
-// The band's share at a place: "After sub-layer 7: 12 % of all shares belong to branch 3."
+// Says a band's share in a column: "After sub-layer 7: 12 % of all shares belong to branch 3."
 std::string place_words(const River&, const RiverPlace&);
 
-// The name of several bands beside each other: "branches 1–8".
+// One name for several neighbouring bands: "branches 1–8".
 std::string branches_name(size_t first, size_t last);
 
-// Adds the bands, the inflows below them, the numbers of the columns and the names at the ends.
+// Adds the bands, the curves by which branches flow in from below, the column numbers and the bands' names.
 void add_river(Builder&);
-// The place of the run's letter: left of the river, where it begins.
+// The rectangle of the run's letter tile: left of the river's source.
 ui::Rect river_tile(const Builder&);
 
 }  // namespace normscope::plot

@@ -1,5 +1,5 @@
-// Turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in
-// drawing order. paint() paints it. Neither a window nor a font is needed, as text is measured through a function.
+// Turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in drawing order, for
+// paint(). The layout needs neither a window nor a font, as it measures text through a function.
 #pragma once
 
 #include <functional>
@@ -63,10 +63,10 @@ using Item = std::variant<FillItem, RuleItem, StrokeItem, StripItem, MarkItem, T
 struct Drawing {
   PlotMap map;
   std::vector<Item> items;
-  std::vector<ui::Vec> handles;                               // pixel place of plot.handles
-  ui::Rect tile;                                              // where the run tile stands (empty: none)
-  std::vector<std::pair<ui::Rect, std::string>> explained{};  // labels with a help, and the help
-  // Where the bands of a river begin in every column, counted from the upper edge; the last is where it ends.
+  std::vector<ui::Vec> handles;                               // positions of plot.handles, px
+  ui::Rect tile;                                              // of the run's letter; empty: none
+  std::vector<std::pair<ui::Rect, std::string>> explained{};  // boxes of labels with a help, and the help
+  // Per column of a river: the upper edges of its bands, from the top as fractions of the area; last, its lower edge.
   std::vector<std::vector<double>> levels{};
 };
 
@@ -75,7 +75,7 @@ struct LayoutOptions {
   std::string_view highlight;  // id of the series to emphasise
 };
 
-// Puts plot area, ticks and labels into `rect`, but not the title.
+// Lays out plot area, ticks and labels in `rect`, without title, sentence and caption.
 Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
                     const LayoutOptions& = {});
 
@@ -83,23 +83,23 @@ Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui
 void paint(ui::Painter&, const ui::Theme&, const PlotSpec&, const Drawing&);
 
 ui::Rect plot_area(const PlotSpec&, const ui::Rect& rect);
-// The part of `area` that the square cells of a heat map take.
+// The rectangle of a heat map's square cells: as large as fits, at the upper left of `area`.
 ui::Rect heat_area(const HeatMap&, const ui::Rect& area);
 
 // The width of the widest direct label of the plot (letter, value and name).
 float label_width(const PlotSpec&, const Measure&);
-// The pad_right that the direct labels need in a plot of this width, its line ending where it does now.
+// The pad_right that the direct labels need in a plot of this width, right of the present end of the lines.
 float pad_for_labels(const PlotSpec&, const Measure&, float width);
-// The plot as a picture of its own, `width` px wide. It has no handles, but the ticks and the names of
-// lines that a cell on the screen leaves to its neighbours.
+// The plot as a complete picture, `width` px wide: without handles and hover, and with the tick labels and line names
+// that a cell on the screen leaves to its neighbours.
 PlotSpec still(const PlotSpec&, const Measure&, float width);
-// Names the axes, for the foot of such a picture: "across: layer; up: norm of the gradient of W₂ at step 200".
+// The names of the axes, for the foot of such a picture: "x: layer; y: size of the gradient of W₂ at step 200".
 std::string caption(const PlotSpec&);
-// The x in data where the longest line ends, or the cursor's where there is one.
+// The x, in data, of the end of the longest labelled line or of the cursor, whichever is further right.
 double end_of_lines(const PlotSpec&);
 
 inline constexpr float label_gap = 16;     // least distance between direct labels
 inline constexpr float label_offset = 14;  // from the line's end to its label
-inline constexpr float river_left = 56;    // beside a river, for the name of its source
+inline constexpr float river_left = 56;    // margin left of a river, for the name of its source
 
 }  // namespace normscope::plot

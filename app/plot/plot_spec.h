@@ -1,7 +1,6 @@
-// A plot as a value: its content (axes, series by reference, bands, heat map, river,
-// reference lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files),
-// plot_text (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes.
-// View ranges (zoom, pan) live in the app's state.
+// A plot as a value: its content (axes, series, bands, heat map, river, reference lines, cursor, sentence). The
+// renderers of plot.h decide about pixels. Series have their full length and are referred to, never copied; renderers
+// thin them and keep the extremes. The ranges of zoom and pan are no part of a PlotSpec: the app keeps a View for each.
 #pragma once
 
 #include <cmath>
@@ -16,7 +15,7 @@
 
 namespace normscope::plot {
 
-// Refers to numbers. `owner` keeps them alive as long as the plot; where it is empty, the caller does.
+// A reference to numbers. `owner` keeps them alive as long as the plot; without one, the caller must.
 struct Column {
   std::span<const float> values;
   std::shared_ptr<const void> owner;
@@ -25,7 +24,7 @@ struct Column {
   Column(std::span<const float> v, std::shared_ptr<const void> keep = {})
       : values(v), owner(std::move(keep)) {}
   Column(std::shared_ptr<const std::vector<float>> v) : values(*v), owner(std::move(v)) {}
-  // Takes the numbers over.
+  // Takes ownership of the numbers.
   static Column of(std::vector<float> v) {
     return Column(std::make_shared<const std::vector<float>>(std::move(v)));
   }
@@ -34,11 +33,11 @@ struct Column {
   float operator[](size_t i) const { return values[i]; }
 };
 
-// A colour by meaning; the theme gives the actual colour.
+// A colour by its meaning; line_colour() and text_colour() look up the theme's colour.
 struct Ink {
   enum class Role { Ink, Ink2, Ink3, Run, Depth, Prediction, Neutral };
   Role role = Role::Ink;
-  int index = 0, count = 1;  // run 0..3, or layer index of count layers
+  int index = 0, count = 1;  // Run: index of the run, 0 = A; Depth: layer `index` of `count`
 
   bool operator==(const Ink&) const = default;
   static Ink run(int i) { return {Role::Run, i, 1}; }
@@ -56,24 +55,24 @@ struct Tick {
 
 struct Axis {
   AxisScale scale = AxisScale::Linear;
-  double lo = 0, hi = 1;      // home range (what a double click restores)
+  double lo = 0, hi = 1;      // home range: shown unless zoomed
   std::string label{};        // in words, for exports and text: "step", "norm of ∂L/∂W"
   std::string unit{};         // "nats per letter"
-  std::string short_label{};  // printed at the axis' corner ("layer"), empty: none
+  std::string short_label{};  // printed left of the x axis' tick labels ("layer"); empty: none
   std::vector<Tick> ticks{};  // empty: chosen by the renderer
-  int max_ticks = 4;          // grid lines at most (vertical axis); labels at most (horizontal: about w/80)
+  int max_ticks = 4;          // most grid lines of the y axis; the ticks of the x axis follow from its width
   bool integer = false;       // ticks only on whole numbers
   bool show_labels = true;    // false: grid stays, tick labels are left out (stacked small plots)
 };
 
-enum class Markers { None, Sparse, All };  // sparse: 30 to 50 px apart; all: one a point (plots by layer)
+enum class Markers { None, Sparse, All };  // Sparse: 30 to 50 px apart; All: at every point (plots by layer)
 
 struct Series {
   std::string id{};      // stable, for exports: "A", "layer 3"
   std::string name{};    // after the value at the line's end: "no warm-up"
-  std::string letter{};  // run letter before the value, SemiBold in the run's text colour; empty: none
+  std::string letter{};  // run letter before the value, SemiBold in the line's text colour; empty: none
   std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
-  int decimals = -1;     // of the number where an earlier cursor crosses the line; -1: none is written there
+  int decimals = -1;     // of the value written where a cursor before the line's end crosses it; -1: not written
   Column x{}, y{};       // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink{};
@@ -85,7 +84,7 @@ struct Series {
   float nudge = 0;         // px up, so that equal lines of two runs are both visible
   bool end_label = true;   // direct label (letter value name) right of the line's end
   bool end_marker = true;  // marker on the last point
-  bool ring = false;       // hollow markers, so that what lies below stays visible
+  bool ring = false;       // hollow markers, filled with the panel's colour
   double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
 };
 
@@ -93,64 +92,64 @@ struct Band {
   std::string id{};
   Column x{}, lo{}, hi{};
   Ink ink{};
-  bool apart = false;   // a bar at each x, as nothing was measured between them
-  bool theory = false;  // theory: alpha .12; measured: .20 (dark .28)
-  std::string label{};  // which mean, which range, or which theory
+  bool apart = false;   // a bar at each x instead of an area, where nothing is known between them
+  bool theory = false;  // opacity of theory (theory_alpha) instead of measurements (Theme::band_alpha)
+  std::string label{};  // names the mean, the range or the theory
   std::optional<std::pair<double, double>> label_at{};  // data point that the label's leader points to
-  std::string help{};                                   // what the mouse on the label says; empty: nothing
+  std::string help{};                                   // tooltip of the label; empty: none
 };
 
-// A dotted level with its name and value on it ("letter frequencies 2.95").
+// A dotted line at a level, labelled with its name and value: "letter frequencies 2.95".
 struct RefLine {
   double value = 0;
   std::string label{};
-  std::string short_label{};  // used where the label does not fit; empty: it is left out then
+  std::string short_label{};  // tried where the label does not fit; empty: only the label is tried
   bool horizontal = true;
-  bool label_left = false;   // where on the line
+  bool label_left = false;   // label at the left end instead of the right one
   bool label_below = false;  // label under the line instead of above
-  bool fill_below = false;   // paint the area between line and axis in `sunk` (nothing can get there)
-  std::string help{};        // what the mouse on the label says; empty: nothing
+  bool fill_below = false;   // fills the area below with Theme::sunk, as no model can reach it
+  std::string help{};        // tooltip of the label of a horizontal line; empty: none
 };
 
-// A lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
-// Its cells are squares with labels of their own. `stretched` cells fill the plot area: columns divide the home range
-// of the x axis, which is drawn, and rows divide the home range of the y axis.
+// A matrix of numbers as colours, row-major, `columns` wide; NaN cells are not drawn, which makes a triangle. Its cells
+// are squares, and row and column labels replace the axes. `stretched` cells fill the plot area instead: columns divide
+// the home range of the x axis, which is drawn, and rows divide the home range of the y axis.
 struct HeatMap {
   int rows = 0, columns = 0;
   Column cells{};
   std::string column_first{}, column_last{};  // labels below: "input", "branch 12"
   std::string row_first{}, row_last{};        // labels left: "1", "12"
-  std::string column_last_short{};            // used where column_last has no room: "12"
+  std::string column_last_short{};            // replaces column_last where that does not fit: "12"
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
-  int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
-  bool signed_data = false;                   // -1..1 in blue to red
-  bool log = false;                           // colours are even in the logarithm, from `least` to `full`
+  int marked_row = -1, marked_rows = 2;       // lines above and below these rows: a layer's sub-layers; -1: none
+  bool signed_data = false;                   // values -full..full in blue to red
+  bool log = false;                           // logarithmic colour scale, from `least` to `full`
   float least = 1;                            // log: the value with the palest colour
-  Column beside{};             // stretched: a narrow column left of the area, a cell a row: the prediction
-  std::string beside_label{};  // below that column
+  Column beside{};             // stretched: one cell per row in a narrow column left of the area (theory)
+  std::string beside_label{};  // printed below that column
   bool stretched = false;
-  bool ticked = false;   // stretched, below lines: the rows are values of the y axis, which shows its ticks
+  bool ticked = false;   // stretched, under lines: the y axis shows ticks, as rows are intervals of its values
   float full = 1;        // the value with the full colour
-  std::string label{};   // stretched: a cell's content, in words
+  std::string label{};   // stretched: the quantity and its colour scale, in words
   bool upward = false;   // the first row is the lowest, as in a diagram that flows up
-  bool weights = false;  // of what is read over depth; else shares of variance
-  // The place of a row, counted from the top; or the row at a place.
+  bool weights = false;  // cells are weights over depth; else shares of variance
+  // The row's position counted from the top; also the row at such a position.
   int place(int row) const { return upward ? rows - 1 - row : row; }
-  // Where a value stands between the palest and the full colour.
+  // The value's position on the colour scale: 0 palest, 1 full.
   float share(float value) const {
     return log ? std::log(value / least) / std::log(full / least) : value / full;
   }
 };
 
 struct RiverBand {
-  std::string name{};  // at the right end, where the band is thick enough: "branch 12"
+  std::string name{};  // printed at the right end if the band is thick enough: "branch 12"
   Ink ink{};
 };
 
-// A stream that fills the plot area from left to right. Its bands are the shares of the columns, the oldest
-// on top: column 0 holds band 0 alone, and band j enters from below at column j. `shares` has a row for every column,
-// as wide as there are bands, and each row adds up to one. A river that grows has the size of each column too, as a
-// part of the largest: it fills only so much of the plot area there, from above.
+// Stacked shares as a river that fills the plot area from left to right, the oldest band on top: column 0 holds band 0
+// alone, and band j enters from below at column j. `shares` is (columns, bands) row-major, and each row adds up to one.
+// `sizes`, for a river that grows, has each column's total relative to the largest: the river fills that fraction of
+// the plot area there, from the top. Empty: all 1.
 struct River {
   std::vector<RiverBand> bands{};
   Column shares{}, sizes{};
@@ -162,7 +161,7 @@ struct River {
 
 struct Cursor {
   double x = 0;
-  std::string flag{};  // step in the flag on the topmost plot; empty: no flag
+  std::string flag{};  // text of the flag at its upper end, the step; empty: no flag
 };
 
 // A label at a data point, e.g. "layer 1 gets 16 000× less than layer 6", after the run's letter.
@@ -171,15 +170,15 @@ struct Note {
   std::string letter{}, text{};
   Ink ink{Ink::Role::Ink2, 0, 1};
   float dx = 8, dy = 16;  // from the point to the text's baseline, px
-  std::string help{};     // what the mouse on it says; empty: nothing
+  std::string help{};     // tooltip; empty: none
 };
 
-// Something yellow to grab (warm-up end, peak rate).
+// A yellow disc that the user drags or moves by arrow keys (end of the warm-up, peak rate).
 struct Handle {
   std::string name{};  // control name: PLOT/NAME
   double x = 0, y = 0;
   bool move_x = true, move_y = false;
-  double step = 0;  // of one arrow key along x; 0: one pixel
+  double step = 0;  // change of x by one arrow key, in data; 0: one pixel
   std::string help{};
   std::string value{};
 };
@@ -187,7 +186,7 @@ struct Handle {
 struct PlotSpec {
   std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
-  std::string question{}, brief{};  // after the title: the same in plain words, and in few of them
+  std::string question{}, brief{};  // after the title: the same as a question in plain words, and a shorter one
   Axis x{}, y{};
   std::vector<Band> bands{};
   std::vector<RefLine> lines{};
@@ -197,21 +196,21 @@ struct PlotSpec {
   std::optional<HeatMap> heat{};
   std::optional<River> river{};
   std::optional<Cursor> cursor{};
-  std::optional<double> hover{};  // where the mouse is in another plot of the same axis: a faint upright line
+  std::optional<double> hover{};  // x under the mouse in another plot with the same axis: a faint vertical line
   std::optional<int> tile{};      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
-  // Lets labels stand in the plot area, right of the cursor or of the line's end.
-  // False: labels right of the plot area (plots by layer), pad_right must hold them.
+  // Direct labels stand right of the cursor or of the line's end, in the plot area where there is room.
+  // False: they stand right of the plot area, and pad_right must be wide enough (plots by layer).
   bool labels_inside = true;
 };
 
-// Whether a plot has axes to zoom along: square cells and rivers have none.
+// Whether a plot has axes, along which it can be zoomed: square cells and rivers have none.
 inline bool has_axes(const PlotSpec& plot) { return !plot.river && (!plot.heat || plot.heat->stretched); }
 
-// Which part of the axes is shown. Unset: the home ranges of the plot.
+// The ranges of the axes that are shown. Unset: the home ranges of the plot.
 struct View {
   std::optional<std::pair<double, double>> x, y;
-  bool holds_cursor = false;  // the step cursor was taken: a drag moves it and does not pan
+  bool holds_cursor = false;  // the left button went down on the step cursor: a drag moves it and does not pan
   bool zoomed() const { return x || y; }
   void reset() {
     x.reset();
