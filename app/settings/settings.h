@@ -1,6 +1,6 @@
-// Draws the settings panel: first what differs between the runs, then what they share. Everything
-// comes from the table of specification fields. A change is a command; live fields act at once, structural ones
-// restart and say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that
+// The settings panel: first the fields that differ between the runs, then the shared ones, all from the table of
+// specification fields. A change is a command; live fields act at once, structural ones restart the runs, which a hint
+// announces before the click. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that
 // differs), settings/edits/A, settings/scroll.
 #pragma once
 
@@ -17,79 +17,79 @@
 
 namespace normscope::settings {
 
-// The number under the mouse while runs are instant: a strip above it shows how each run would end over its range.
+// The number field under the mouse while runs are instant; a strip above it plots each run's last loss over its range.
 struct Dial {
-  std::string key;
-  ui::Rect place{};            // of the number
-  int only = -1;               // index of the run that it changes; -1: those that are to be edited
-  std::vector<double> values;  // from low to high
+  std::string key;             // of the specification field
+  ui::Rect place{};            // of the number field
+  int only = -1;               // index of the run that it changes; -1: the runs in SettingsState::edits
+  std::vector<double> values;  // tried for the strip, ascending
 };
 
 struct SettingsState {
   std::optional<Dial> dial;
-  // The change of a click in the open list, while runs are instant.
+  // The change that a click on the hovered entry of an open list would make, while runs are instant.
   std::optional<session::EditField> choice_hovered;
-  unsigned edits = 0xF;  // one bit per letter: the runs that a change is for
+  unsigned edits = 0xF;  // one bit per letter: the runs that a change to a shared setting applies to
   float scroll = 0;
-  std::string reveal;   // key of a row to scroll into sight
-  std::string path;     // typed into the list of data
-  std::string typed;    // typed into the open box of a text
+  std::string reveal;   // key of a row to scroll into view
+  std::string path;     // path typed into the list of data
+  std::string typed;    // text in the open text box
   std::string refusal;  // why the typed text was not taken; shown below the box
-  // Set while a structural field is under the mouse: shown instead of the panel's note.
+  // Shown instead of the panel's note: a change restarts the runs, or its cost, while the field is under the mouse.
   std::string restart_hint;
 };
 
-// Whether a field has a row of its own, settings/KEY; the others have another place.
+// Whether place_of() is empty: the field has a row, settings/KEY, in every Lab of transformers.
 bool listed(const Field& field);
-// Whether it has one now: where no run is a transformer, only fields that its architecture reads do.
+// Whether the field has a row now: some fields only while a run reads them (place_of() names the field they depend on).
 bool has_row(const Field& field, const LabView& view);
-// Where a field without a row is changed: "transport/budget"; empty for a field with a row.
+// The control that changes a field without a row of its own, "transport/budget", or decides whether it has one.
 std::string_view place_of(const Field& field);
-// Returns fields that differ between the runs, in table order (name and budget are not settings).
-/// The help of a setting in the language of the window, with what add-ons say of it.
+/// The help of a setting in the window's language, with the sentences that add-ons append.
 std::string spoken_help(const Field& field);
+// The fields whose values differ between the runs: the placement first, then fields with a row, in table order.
 std::vector<const Field*> differing_fields(const LabView& view);
-// Returns "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now
-// and then, for all runs together. It returns "heavy: ..." where a step would take more than half a second or 2 GiB,
-// and "too large: ..." where the machine has less memory (0: not known).
+// Returns "restarts: about 62 ms a step, 41 MB" for all runs together: the measured seconds of a step, scaled by the
+// floating-point operations after and before the change. "heavy: ..." above half a second or 2 GiB, "too large: ..."
+// where the machine has less memory (machine_bytes; 0: not known).
 std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
                       int64_t machine_bytes = 0);
-// The cost of a live field with this value, "6 forward passes every 10 steps: about 20 % more
-// time"; empty for a free one.
+// The cost of measuring with this value of a live field, "6 forward passes every 10 steps: about 20 % more time"; empty
+// for fields that cost nothing.
 std::string live_cost_text(const Field& field, const std::string& value);
 std::string settings_note(const SettingsState& state, const LabView& view);
 
-// A run along the dial, by the index of its value and of the run that it would replace.
+// A specification tried for the dial, with the indices of its value and of the run that it varies.
 struct DialRun {
   size_t value, run;
   RunSpec spec;
 };
-// All of them, value by value; none of a value that a run cannot have.
+// The specifications for the whole dial, value by value, without values that validate() refuses.
 std::vector<DialRun> dial_runs(const SettingsState& state, const LabView& view);
 
-// The runs at the next values up and down of a setting that the user has changed, as the next change is likely there.
+// The specifications with the next value up and down of the edited setting: the user's next change is likely there.
 std::vector<RunSpec> runs_beside(const session::EditField& edit, const LabView& view);
-// The run as the choice under the mouse would change it; of several runs the `shown` one. Nothing without a choice.
+// The specification that the hovered entry of a list would give run `shown`, or the first run that it would change.
 std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabView& view, int shown);
 
 // Draws the tiles "edits A B C" of the panel's head and returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
-// Draws "Is it luck?" (seed variability), and the share that is done while the reruns go on; lab/luck.
+// Draws "Is it luck?", which starts reruns with other seeds, or the remaining time or share of these; lab/luck.
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, bool clock,
                        std::vector<session::Command>&);
-// Draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
-// requested values, and the values of `pending` are marked: settings/pending/KEY.
+// Draws the rows in 1 or 2 `columns`. `view` already has the requested values; settings/pending/KEY marks those of
+// `pending`, which the trainer has not answered yet.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,
                    int columns, std::vector<session::Command>&);
 
-// Draws the switch of the top bar: whether the runs train on CPU or CUDA, and TF32 beside it
-// while CUDA is on. Where there is no CUDA its half is grey, with the reason on hover and in the palette. Controls:
-// app/backend, app/backend/CPU, app/backend/CUDA, app/tf32.
+// The switch of the top bar between CPU and CUDA, with a button for TF32 next to it while CUDA is on. Where CUDA is not
+// available, its half is grey, and its help and the palette give the reason. Controls: app/backend, app/backend/CPU,
+// app/backend/CUDA, app/tf32.
 
 struct BackendSwitch {
-  BackendChoice now;   // where the runs are
-  std::string reason;  // why there is no CUDA; empty: there is
-  std::string note;    // why the runs are no longer where they were asked to be
+  BackendChoice now;   // where the runs train
+  std::string reason;  // why CUDA is not available; empty: it is
+  std::string note;    // why the runs have left the chosen device; empty: they have not
 };
 
 // Returns "Not here: there is no NVIDIA GPU."
@@ -97,8 +97,8 @@ std::string not_here(const std::string& reason);
 
 inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 
-// Stands at the right of `room`; what is to be said of a lost device takes `words` px to its
-// left. It returns its left end, and what was chosen in `choice`.
+// Draws the switch at the right of `room`, and `note` in at most `words` px left of the switch. Returns the left end of
+// both; a click sets `choice`.
 float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
                           std::optional<BackendChoice>& choice);
 
