@@ -1,5 +1,5 @@
-// The Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without a window: it
-// reads a LabView, returns ScreenRequests and knows no trainer, so window, screenshot and tests run the same code.
+// The Lab screen: run cards, architecture diagram, settings, plots, transport. draw() reads a LabView and returns
+// ScreenRequests; it needs neither a window nor the trainer, so window, screenshots and tests run the same code.
 #pragma once
 
 #include <array>
@@ -21,25 +21,25 @@
 
 namespace normscope::lab {
 
-// Lets a user move a gap between the Lab's panels: by dragging or by arrows, while a double click (or Enter)
-// gives the layout's own place back. It keeps a fraction of the room, so that the place fits every window. Where the
-// layout leaves no room to move, there is no gap to take. LabScreen uses it.
+// The gaps between the Lab's panels, which a user moves by mouse or arrow keys; a double click or Enter restores the
+// layout's own position. A position is kept as a fraction of the space that both sides share, so that it fits every
+// window. A gap that could move by less than 10 px is no control.
 
 enum class Gap : uint8_t { Left, Time, Settings, Loss, Rate, First, Second, Count };
 
-// Fractions of the room that the two sides of a gap share; 0: the layout's own place.
+// By gap: the first side's fraction of the space that both sides share; 0: the layout's own position.
 using Splits = std::array<float, static_cast<size_t>(Gap::Count)>;
 
-// The size in logical px of the side before the gap, from `least` to `most`.
+// The size in logical px of the side before the gap: the layout's `own`, and the limits for a user.
 struct SplitRange {
   float own, least, most;
 };
 
-// How much of `room` the side before the gap takes. For columns the two sides stand side by side, else
-// one over the other.
+// Draws and handles a gap of `room` and returns the px that the side before it takes: a width for Gap::Left and
+// Gap::Time, else a height.
 float split(ui::Ui&, Splits&, Gap, const ui::Rect& room, SplitRange);
 
-// A control that exists and is not drawn now: in another tab, in a menu.
+// A control that is not drawn now, because it is in another tab or in a closed menu.
 struct Elsewhere {
   std::string name, help;
 };
@@ -49,19 +49,19 @@ class LabScreen {
   // Fills `area`, the window below the top bar. Clock figures print as a dash when `clock` is false.
   ScreenRequests draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
-  // Says that this frame's commands were posted; the last of them has this ticket.
+  // Must be called after the commands of a frame were posted, with the ticket of the last one.
   void posted(session::Ticket ticket);
 
   diagram::DiagramState& diagram() { return diagram_; }
   const diagram::DiagramState& diagram() const { return diagram_; }
   TransportState& transport() { return transport_; }
   const TransportState& transport() const { return transport_; }
-  std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
-  // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
+  std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);  // for the palette
+  // Makes a control visible: opens its tab or menu, scrolls the settings to it, or shows all plots.
   void reveal(std::string_view control, const ui::Registry&);
-  // Shared by all plots and the diagram: the step, and the layer and step under the mouse.
+  // What all plots and the diagram share: the cursor's step, the layer and step under the mouse, the user's choices.
   const panels::PlotOptions& shown() const { return plot_; }
-  // Where the gaps between the panels stand.
+  // The positions of the gaps, which a session keeps.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
   // Whether only the plots of a first start are shown, with a button for the others.
@@ -73,12 +73,12 @@ class LabScreen {
   // Passed between the parts of one draw().
   struct Frame {
     ui::Ui& ui;
-    const LabView& view;   // as it is now: what commands refer to
-    const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
+    const LabView& view;   // the present state, to which commands refer
+    const LabView& shown;  // the state at the cursor's step, for cards, diagram and plots
     std::vector<session::Command>& commands;
     ui::Size size;
     bool clock = false;    // figures that depend on the machine's speed are shown
-    float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
+    float pad_right = 16;  // PlotSpec::pad_right of all plots over time, so that their cursors are aligned
     bool compact() const { return size == ui::Size::Compact; }
   };
 
@@ -103,19 +103,19 @@ class LabScreen {
   void compact_head(Frame&, const ui::Rect&);
   std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const panels::Panel&);
   void draw_compact(Frame&, ui::Rect);
-  // The panel's plots, and its metric, as they are chosen now.
+  // The panel's plots with the present choices, and the metric that is chosen for it.
   std::vector<plot::PlotSpec> plots(Frame&, const panels::Panel&);
   panels::Metric& metric_of(const panels::Panel&);
   panels::CellOptions cell_options(const Frame&, const panels::Panel&);
   ui::Rect strips_panel(Frame&, const panels::Panel&, const ui::Rect&, plot::PlotSpec head);
   ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&, const plot::HeatMap&);
-  // Draws the triangles: β² or weights over depth.
+  // Draws the list that chooses between triangles of β² and of weights over depth.
   void draw_weights_choice(Frame&, const ui::Rect&, const std::string& name);
   void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const panels::Panel&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
-  // Draws the choices of a strip: lines of layers or of one layer's heads; lines or a map.
+  // Draws the list that chooses what strips show: lines by layer or by head of a layer, or lines or a map.
   void draw_lines_choice(Frame&, const panels::Panel&, const ui::Rect&);
   bool chooses_lines(const Frame&, const panels::Panel&);
   void map_scale(Frame&, const ui::Rect&);
@@ -136,23 +136,22 @@ class LabScreen {
   panels::CellState cells_;
   Splits splits_{};
   bool few_ = false, without_runs_ = false;
-  std::map<std::string, panels::Metric> metrics_;  // as chosen, by the panel's id
+  std::map<std::string, panels::Metric> metrics_;  // the chosen metric, by the panel's id
   std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;
-  float over_time_pad_ = 0;      // room that the labels right of the plots over time needed in the last frame
-  session::Suppose supposed_;    // that the Lab trains beside its instant runs
-  std::optional<RunView> held_;  // the newest of these while a norm is held, and until it is run D
+  float over_time_pad_ = 0;      // pad_right that the labels of the plots over time needed in the last frame
+  session::Suppose supposed_;    // the last request for hypothetical instant runs
+  std::optional<RunView> held_;  // the newest such run for a dragged norm, until run D replaces it
   std::vector<session::EditField> edited_;   // the newest change of a setting
   int measured_step_ = -1;                   // the last step seen at which the whole batch was measured
-  int left_tab_ = 0;                         // medium, compact: diagram or settings
+  int left_tab_ = 0;                         // medium, compact: 0 diagram, 1 settings
   ui::Size layout_ = ui::Size::Full;         // of the last frame
   std::vector<Elsewhere> diagram_controls_;  // as they were when the diagram's tab was left
-  int plot_tab_ = 0;                         // compact: which plot stands below the loss
+  int plot_tab_ = 0;                         // compact: index in tab_panels() of the plot below the loss
 };
 
-/// The part of a written line that stands in `room` characters. It cuts between characters
-/// and adds no ellipsis, because the line is a window on an endless text. Of "translation ← source" the source stays
-/// in sight, on at most 3/5 of the room.
+/// The beginning of a sampled text that fits `room` characters, without an ellipsis, because the text is an excerpt
+/// anyway. Of "translation ← source" both parts are cut: the source keeps at most 3/5 of the room.
 std::string line_that_fits(std::string_view text, size_t room);
 
 }  // namespace normscope::lab
