@@ -50,8 +50,8 @@ std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, cons
 void put_maps(std::vector<plot::PlotSpec>&, const LabView&, view::LabData&, const PlotOptions&, Metric);
 // The tooltip of a map's cell at (x, y) in data coordinates; empty where the cell has no number.
 std::string cell_words(const plot::PlotSpec&, double x, double y);
-// Whether dependency_plots() shows the weights over depth instead of residual dependency β². It makes one triangle per
-// run at the cursor's step; the first plot gets the sentence.
+// Whether dependency_plots() shows the weights over depth instead of residual dependency β². It makes one triangle
+// per run at the cursor's step; the first plot gets the sentence.
 bool shows_weights(const LabView&, const PlotOptions&);
 std::vector<plot::PlotSpec> dependency_plots(const LabView&, view::LabData&, const PlotOptions&);
 

@@ -53,8 +53,8 @@ struct PlotMap {
 // The range to draw: the view's where it is zoomed, else the axis' home range; always hi > lo (> 0 on log axes).
 std::pair<double, double> shown_range(const Axis&, const std::optional<std::pair<double, double>>& view);
 
-// At most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain numbers from 0.001 to
-// 1000 where every decade is labelled). An axis with fixed `ticks` returns all of them that lie inside.
+// At most `most` ticks inside [lo, hi]: round numbers, or decades on a log axis ("10⁻⁴"; plain numbers from 0.001
+// to 1000 where every decade is labelled). An axis with fixed `ticks` returns all of them that lie inside.
 std::vector<Tick> ticks_of(const Axis&, double lo, double hi, int most);
 
 // The value at a fraction, 0 to 1, of the axis' home range. It gives the cell borders of a stretched heat map.

@@ -1,6 +1,6 @@
-// The glossary explains each term in two plain sentences, with its source. A panel title that stands for a term is
+// The glossary explains each term in two plain sentences, with its source. A panel title that has an entry is
 // underlined; hover shows the entry, a click keeps it open, F1 opens the entry of the control in focus or under the
-// mouse. The open entry leads to the lesson that shows the term. Control: app/glossary/lesson.
+// mouse. A button in the open entry opens the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ struct Term {
   std::string_view id, title;
   std::string_view text;    // two sentences
   std::string_view source;  // where to read more
-  std::string_view places;  // panel titles and control names that mean it, separated by '|'
+  std::string_view places;  // panel titles and control names that this entry explains, separated by '|'
   /// Other words for the term in running text, separated by '|'; a formula begins with a dollar sign.
   std::string_view words = {};
   int lesson = kNoLesson;  // number of the lesson that shows it
@@ -33,16 +33,16 @@ const Term* find_term(std::string_view id, const words::Language& words = words:
 /// A term's text, or its first sentence, in the window's language; empty without an entry.
 std::string meaning(std::string_view id);
 std::string first_sentence(std::string_view id);
-/// Explains a term when its region is hovered: the control WHERE/term/ID.
+/// Registers a region WHERE/term/ID whose tooltip is the term's first sentence.
 void tell_term(ui::Ui&, std::string_view where, const ui::Rect&, std::string_view id);
-/// The source as it is shown, with the lesson. `words` is the language of the text around the
-/// entry, such as a course's. docs/theory.md says which entries were checked against their sources.
+/// The source followed by "; see lesson N". `words` is the language of the surrounding text, such as a course's.
+/// docs/theory.md says which entries were checked against their sources.
 std::string source_text(const Term& term, const words::Language& words = words::of_window());
-/// The term that a panel title or a control's name stands for; nullptr when there is none.
+/// The term that explains a panel title or a control, by its name; nullptr when there is none.
 const Term* term_at(std::string_view place, const words::Language& words = words::of_window());
 
-/// Underlines titles that have an entry, and draws the open one, whose id is `open`; called after the screens. It
-/// returns the number of the lesson that was asked for there, else kNoLesson.
+/// Underlines titles that have an entry, and draws the entry with id `open`; called after the screens. It returns the
+/// number of the lesson whose button was pressed, else kNoLesson.
 int draw_glossary(ui::Ui&, std::string& open, const words::Language& words = words::of_window());
 
 }  // namespace normscope::view

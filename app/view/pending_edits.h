@@ -1,6 +1,6 @@
-// Holds edits that were requested and that the runs do not have yet: building a network takes a while,
-// and a setting that was just typed must not look ignored meanwhile. The Lab screen owns it; an edit noted in one
-// frame is shown from the next until the trainer has answered it.
+// Edits that the user has requested and the trainer has not answered yet. Building a network takes a while, and
+// meanwhile the settings must show the requested value. The Lab screen owns it; an edit noted in one frame is shown
+// from the next one until it is answered.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@ namespace normscope::view {
 
 class PendingEdits {
  public:
-  /// Takes the commands of this frame that change a specification.
+  /// Records the edits among the commands of this frame.
   void note(const LabView& view, std::span<const session::Command> made);
-  /// Says that the noted edits were posted; the last of them has this ticket.
+  /// Must be called after the noted edits were posted, with the ticket of the last one.
   void posted(session::Ticket ticket);
-  /// Lets go of edits that were answered: the view has them, or they were refused.
+  /// Drops edits that were answered: the view has them, or they were refused.
   void settle(const LabView& view);
   bool empty() const { return asked_.empty(); }
-  /// The view with the requested values.
+  /// The view with the requested values in place of the present ones.
   LabView applied(const LabView& view) const;
   bool has(char letter, std::string_view key) const;
-  /// Whether the run is being built anew for a pending edit.
+  /// Whether a pending edit of the run is structural, so that the run is being built anew.
   bool building(char letter) const;
 
  private:

@@ -1,6 +1,6 @@
-// The screens, which are rows of screens.def, and what a screen asks of the rest of the app within a frame: the one way
-// from a screen to the trainer, the disk, the clipboard and another screen. draw_app carries it out, so a screen knows
-// none of these, and a test reads what a click meant.
+// The screens, which are rows of screens.def, and ScreenRequests: the requests of a screen in a frame to the trainer,
+// the disk, the clipboard and other screens. draw_app carries them out, so a screen knows none of these, and a test can
+// check what a click requests.
 #pragma once
 
 #include <cstddef>
@@ -49,13 +49,13 @@ struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;
   PlotFormat format = PlotFormat::Svg;
-  std::string csv{};  // the numbers as a file, where the plot shows them in another way
+  std::string csv{};  // text of the CSV file, where the plots' own values are not the data; empty: to_csv()
 };
 
 }  // namespace view
 
 struct ScreenRequests {
-  /// An export, saved under a free name in the pictures folder.
+  /// A text file, saved under a free name in the pictures folder.
   struct File {
     std::string name, text;
   };
@@ -64,14 +64,14 @@ struct ScreenRequests {
   std::vector<File> files{};
   std::string copied{};                             ///< for the clipboard
   Message notice{};                                 ///< for the title bar
-  std::optional<session::ReplaceRuns> replacing{};  ///< runs in the place of all that the Lab has
-  std::optional<Screen> shown{};                    ///< another screen
-  bool opens_file = false;                          ///< the prompt for a file's path
+  std::optional<session::ReplaceRuns> replacing{};  ///< runs that replace all of the Lab's
+  std::optional<Screen> shown{};                    ///< the screen to switch to
+  bool opens_file = false;                          ///< opens the prompt for a file's path
 };
 
 }  // namespace normscope
 
-// A learner's prediction in a lesson, as the lesson and a link to it hand it on.
+// A learner's prediction in a lesson, in the form that lessons and links exchange.
 
 namespace normscope::view {
 
@@ -85,15 +85,15 @@ struct Answer {
 
 }  // namespace normscope::view
 
-// A screen that an add-on brings, as the shell, links, sessions and pictures know it. Its row of screens.def
-// has a function NAME_kind(), which says how it is made. Lab and Lessons are the core's own and known by name.
+// The interface of an add-on's screen to the shell, links, sessions and pictures. For each row NAME of the add-on's
+// screens.def there is a function NAME_kind() with its factory. Lab and Lessons are no AppScreens; the shell has them.
 
 namespace normscope {
 namespace lab {
 struct TransportState;
 }
 
-/// How a screen is set, as KEY and VALUE; a key may stand there several times. app/link/link.h reads them.
+/// The settings of a screen, as pairs of key and value; a key may occur several times. app/link/link.h reads them.
 using ScreenSettings = std::vector<std::pair<std::string, std::string>>;
 
 class AppScreen {
@@ -110,44 +110,44 @@ class AppScreen {
   /// Runs once a frame, whichever screen is shown.
   virtual void turn(const LabView&) {}
   virtual void posted(const session::Command&, session::Ticket) {}
-  /// Something that was asked for is not there yet: a picture waits for it.
+  /// Whether a requested result is still being computed: a screenshot waits until it is there.
   virtual bool busy() const { return false; }
 
-  /// The settings that a session keeps of the screen. Empty ones were never kept. restore() throws Error.
+  /// The settings that a session keeps of the screen. restore() gets empty ones where it kept none. It throws Error.
   virtual ScreenSettings kept() const { return {}; }
   virtual void restore(const ScreenSettings&) {}
-  /// The settings that a link carries of it. Setting them throws Error.
+  /// The settings that a link carries of the screen. open_link() throws Error.
   virtual ScreenSettings linked() const { return {}; }
   virtual void open_link(const ScreenSettings& link) { restore(link); }
 
-  /// A screen with changes of its own takes them back, or makes them again, while it is shown, in place of the session.
+  /// A screen with an undo history of its own: while it is shown, undo and redo (`undo` false) act on the screen.
   virtual bool has_changes() const { return false; }
   virtual bool can_take_back(bool /*undo*/) const { return false; }
   virtual void take_back(bool /*undo*/) {}
 
   /// Opens a file of ScreenKind::opens.
   virtual void open(const std::string& /*path*/, const LabView&) {}
-  /// Begins as `screenshot --screen NAME:WHAT` or a line of a script says; empty: anew. Throws Error.
+  /// Sets the screen up as `screenshot --screen NAME:WHAT` or a line of a script asks; empty: a new one. Throws Error.
   virtual void begin(const std::string& what);
 };
 
 struct ScreenSetup {
-  std::function<void()> wake;  ///< called from a screen's own threads when something is new
-  bool keeps = false;          ///< with the results that all programs share: in a window
+  std::function<void()> wake;  ///< requests a frame; a screen's own threads call it when they have a result
+  bool keeps = false;          ///< uses the store of results that all programs share; true in a window
 };
 
-/// A screen before it is made.
+/// The static properties of a screen and its factory.
 struct ScreenKind {
   std::unique_ptr<AppScreen> (*make)(const ScreenSetup&) = nullptr;
-  /// Throws Error for settings that no link may ask for; null: a link has none.
+  /// Throws Error for settings that a link may not have; null: no link can have settings of this screen.
   void (*check)(const ScreenSettings&) = nullptr;
-  std::optional<FileKind> opens{};  ///< files that lead there
-  bool own_runs = false;            ///< it shows nothing of the Lab's runs
+  std::optional<FileKind> opens{};  ///< the kind of files that this screen opens
+  bool own_runs = false;            ///< shows nothing of the Lab's runs
 };
 
 /// Null for Lab and Lessons.
 const ScreenKind* kind_of(Screen screen);
-/// The screen that a kind of file leads to, if there is one.
+/// The screen that opens a kind of file, if there is one.
 std::optional<Screen> screen_for(FileKind kind);
 std::optional<Screen> screen_named(std::string_view name);
 const std::vector<Screen>& screens_by_key();

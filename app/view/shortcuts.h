@@ -1,5 +1,5 @@
-// Gives the one table of shortcuts, which key handling, the sheet of shortcuts and the palette all read. A
-// screen asks pressed(ui, Act::Play) and names no key itself.
+// The one table of shortcuts, which key handling, the sheet of shortcuts and the palette read. A screen calls
+// pressed(ui, Act::Play) and names no key itself.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 namespace normscope::view {
 
 enum class Act {
-  /// Time.
+  /// Training and the step cursor.
   Play,
   Step,
   Back,
@@ -49,12 +49,12 @@ enum class Act {
 #define SHORTCUT(Name, id, chord, control) Name,
 #include "chosen/shortcuts.def"
 #undef SHORTCUT
-  /// Without a key; the palette has them.
+  /// Without a key: only the palette runs them.
   ReducedMotion,
   Measurements,
   Restore,
   FirstLesson,
-  Gesture,  // a row of the sheet that no key stands for
+  Gesture,  // a row of the sheet for mouse gestures or several keys; it has no chord
 };
 
 struct Shortcut {
@@ -62,20 +62,20 @@ struct Shortcut {
   std::string_view id;       // of its words: assets/words/shortcuts.toml
   std::string_view chord{};  // "Ctrl+Z"; empty: none
   std::string_view
-      control{};              // that it stands for: a key or the palette reaches no more than the mouse does;
-                              // without a control of its own "command/..."; empty: acts on what has the focus
+      control{};              // that the key acts for: where the control is locked, so is the key; "command/..."
+                              // where the screen has no such control; empty: the key acts on the focused control
   std::string_view second{};  // another chord
-  bool command = false;       // the palette runs it; the others belong to a named control
-  std::string_view shown{};   // on the sheet, where the chord alone would not say it
+  bool command = false;       // listed in the palette as a command; the others are reached by their control
+  std::string_view shown{};   // keys as printed on the sheet, where the chord alone is not enough
   std::string_view title{};   // "Undo"
   std::string_view help{};    // one sentence
   std::string_view words{};   // other names that the palette finds it by
-  std::string_view group{};   // title of the group that begins with it on the sheet
+  std::string_view group{};   // title of the group of which this is the first row on the sheet
 };
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-/// True when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
+/// True when a chord of the act was pressed in this frame, no text is being typed, and its control is not ui::Hold-ed.
 bool pressed(ui::Ui&, Act);
 /// Writes the keys as the sheet does: "Ctrl Z".
 std::string keys_text(const Shortcut&);
