@@ -69,15 +69,15 @@ struct Rect {
 
 inline Rect centred(Vec c, float w, float h) { return {c.x - w / 2, c.y - h / 2, w, h}; }
 
-/// The smallest rectangle around both; an empty one counts for nothing.
+/// The smallest rectangle around both; an empty rectangle is ignored.
 inline Rect joined(const Rect& a, const Rect& b) {
   if (a.empty() || b.empty()) return a.empty() ? b : a;
   const float x = std::min(a.x, b.x), y = std::min(a.y, b.y);
   return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
-/// Names the layouts of a screen. A window too small for one layout gets the next smaller one, so that nothing
-/// is squeezed.
+/// The layouts of a screen. A window that is too small for a layout gets the next smaller one, so that nothing is
+/// squeezed.
 enum class Size : uint8_t { Full, Medium, Compact };
 Size layout_for(Vec size);  // theme.cpp
 

@@ -1,6 +1,6 @@
-// Draws everything in the app, in logical px. ScreenPainter paints into the draw list of a window, and
-// to_svg() writes the same shapes and texts into a file: code that takes a Painter serves both, so file and
-// screen cannot differ. Ui::paint() gives the one of the base layer, Ui::paint_top() the one above everything.
+// The drawing interface of the whole app, in logical px. ScreenPainter draws into an ImGui draw list, and to_svg()
+// writes the same shapes and texts into a file: code that takes a Painter serves both, so the two cannot differ.
+// Ui::paint() is the painter of the current layer, Ui::paint_top() the painter above the screens.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@ struct ImFont;
 
 namespace normscope::ui {
 
-// Loads the four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek), JetBrains Mono Regular
-// and Medium (with DejaVu Sans Mono). It searches the usual font folders. A missing face falls back to the next best
-// one, and at last to Dear ImGui's built-in font, with a notice of one line. It is called once per ImGui context.
+// The four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek), JetBrains Mono Regular and
+// Medium (with DejaVu Sans Mono). load_fonts() searches the usual font folders, once per ImGui context. A missing face
+// is replaced by the next best one, at last by Dear ImGui's built-in font, and a notice of one line names it.
 
 enum class Face { Sans, Bold, Mono, MonoMedium };
 
@@ -44,7 +44,7 @@ struct Fonts {
 
 /// The folders to search, NORMSCOPE_FONT_DIR first where it is set.
 std::vector<std::string> default_font_folders();
-/// Adds the faces to the current context's atlas. It never fails: without folders it takes the built-in font.
+/// Adds the faces to the current context's atlas. It never fails: without any font file it takes the built-in font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 
 /// Holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
@@ -59,22 +59,22 @@ struct Pieces {
   }
 };
 
-/// The line along which dashes are measured. Along the path of a curve that swings up and down in every pixel they
-/// would be a fog of specks; along x they stay as long as a smooth curve's.
+/// How the length of dashes is measured. Along the path of a curve that swings up and down in every pixel, the dashes
+/// would be specks; along x they stay as long as those of a smooth curve.
 enum class DashAlong { Path, X };
 
-/// The distance from a to b as the dashes count it.
+/// The distance from a to b in that measure.
 float dash_length(Vec a, Vec b, DashAlong along);
 
-/// Adds the dashes of `line` to `out`. `phase` says how far into the pattern the line begins; the phase at
-/// its end is returned.
+/// Adds the dashes of `line` to `out`. The line begins `phase` px into the pattern; returns the phase at the line's
+/// end.
 float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out,
                  DashAlong along = DashAlong::Path);
 
 enum class Align { Left, Centre, Right };
 
-/// Describes one drawn text: its ink box (cap height to descender), the clip in force, and its layer (0
-/// base, 1 popup, 2 top).
+/// One drawn text, for tests: its ink box (cap height to descender), the clip in force, and its layer (0 base, 1 popup,
+/// 2 top, 3 tooltip).
 struct TextRecord {
   Rect rect, clip;
   std::string text;
@@ -86,22 +86,22 @@ class Painter {
  public:
   virtual ~Painter() = default;
 
-  /// Centres the line on the rectangle's edge, moved inwards by half the line's width.
   void fill(const Rect&, Colour, float radius = 0);
   void fill_bottom(const Rect&, Colour, float radius);  // only the lower corners rounded
+  /// Draws the line inside the rectangle, along its edge.
   virtual void outline(const Rect&, Colour, float width = 1, float radius = 0) = 0;
   void dashed_outline(const Rect&, Colour, float width, Dash, float radius = 0);
   void line(Vec a, Vec b, Colour, float width = 1);
   /// Draws on whole device pixels, one pixel wide (more at a high scale): grids, axes, separators.
   virtual void hairline(Vec a, Vec b, Colour, float width = 1) = 0;
   void dashed_line(Vec a, Vec b, Colour, float width, Dash);
-  /// Begins `phase` into the dash. A horizontal or vertical line of two points lies on whole pixels.
+  /// `phase`: see cut_dashes(). A horizontal or vertical line of two points lies on whole pixels.
   virtual void dashed(std::span<const Vec>, Colour, float width, Dash, float phase = 0,
                       DashAlong = DashAlong::Path) = 0;
   virtual void polyline(std::span<const Vec>, Colour, float width, bool closed = false) = 0;
   virtual void polygon(std::span<const Vec> convex, Colour) = 0;
-  /// Fills the area between two lines with the same x, without an edge: the bands of a plot. It leaves no seams
-  /// at any opacity.
+  /// Fills the area between two lines with the same x, without an edge, for the bands of a plot. It shows no seams at
+  /// any opacity.
   virtual void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour) = 0;
   /// Marks values that are not finite: stripes at 45 degrees without an edge, `stripe` wide and `pitch` apart
   /// along x. The stripes of adjacent rectangles meet.
@@ -113,16 +113,16 @@ class Painter {
   void bezier(Vec a, Vec control_a, Vec control_b, Vec b, Colour, float width);
   /// Draws a run's marker: filled, outlined in `edge` (the panel's colour in plots). `size` is half its width.
   void marker(Vec centre, Marker, float size, Colour fill, Colour edge);
-  /// Things that the user can grab: filled with the accent, in the theme's outline.
+  /// What the user can drag is filled with the accent colour and has the theme's outline.
   void accent_box(const Theme&, const Rect&, float radius);
   void accent_disc(const Theme&, Vec centre, float r);
-  /// Lies under a dragged token, `halo` around a target slot or a hovered token.
+  /// The shadow below a dragged token; `halo`: a glow around a target slot or a hovered token.
   void shadow(const Theme&, const Rect&, float radius);
   void halo(const Theme&, const Rect&, float radius, float strength = 1);
 
-  /// Puts the baseline at `at.y`; `at.x` is the left end, middle or right end. It returns the advance width.
+  /// Puts the baseline at `at.y`; `at.x` is the left end, middle or right end. Returns the advance width.
   virtual float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::Left) = 0;
-  /// Centres the text vertically on its capitals. It cuts longer text at a whole character and adds "…".
+  /// Centres the text vertically on its capitals. A longer text is cut at a whole character and gets "…".
   float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::Left);
   /// Wraps words to box.w and breaks a word that is wider. The first line stands at the top of `box`;
   /// `line` is the line height. It returns the height used.
@@ -136,13 +136,13 @@ class Painter {
 
   virtual void push_clip(const Rect&) = 0;
   virtual void pop_clip() = 0;
-  /// Names all drawing until end_group(). A file shows the title to screen readers and on hover.
+  /// Groups all drawing until end_group() under a title, which SVG files give to screen readers and show on hover.
   virtual void begin_group([[maybe_unused]] std::string_view title) {}
   virtual void end_group() {}
 
  protected:
   enum class Corners { All, Lower };
-  enum class Edges { Snapped, Exact };  // on whole device pixels or where they are
+  enum class Edges { Snapped, Exact };  // moved to whole device pixels, or not
 
  private:
   virtual void box(const Rect&, Colour, float radius, Corners, Edges) = 0;
@@ -150,8 +150,8 @@ class Painter {
   size_t longest_prefix(TextStyle, std::string_view, float width) const;  // bytes
 };
 
-/// Scales to device pixels and snaps text to whole pixels. When asked, it records every text with its
-/// rectangle and clip, so that a test can demand that no two texts overlap and none is cut off.
+/// Scales to device pixels and snaps text to whole pixels. With `records` it notes every text with its rectangle and
+/// clip, so that a test can require that no two texts overlap and none is cut off.
 class ScreenPainter final : public Painter {
  public:
   ScreenPainter(const Fonts& fonts, ImDrawList* list, float scale, int layer,
@@ -184,10 +184,10 @@ class ScreenPainter final : public Painter {
   std::vector<TextRecord>* records_;
 };
 
-// A picture as an SVG document, shape by shape and text by text as on the screen. It needs no window and no font: texts
-// are measured by the advances of Inter and JetBrains Mono.
+// A picture as an SVG document, with the same shapes and texts as on the screen. It needs neither a window nor a font:
+// texts are measured by the advances of Inter and JetBrains Mono.
 
-/// Makes text fit for the content or an attribute of an element. It leaves out control characters.
+/// Escapes text for the content or an attribute of an element, and drops control characters.
 std::string svg_escaped(std::string_view text);
 
 /// Paints a picture from (0, 0) on and returns its size in logical px. Both themes must give the same shapes.

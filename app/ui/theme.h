@@ -1,6 +1,6 @@
-// The look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map,
-// type scale, spacing, radii, line widths. Every widget, plot and exporter reads its numbers here. A test computes the
-// contrast and colour-blind distances of the table. No graphics header is needed here.
+// The style guide as one table: colours by role for both themes, run colours, depth ramp, heat map, type scale,
+// spacing, radii, line widths. Every widget, plot and exporter reads its numbers here. A test computes contrasts, and
+// distances for colour-blind readers, from the table. No graphics header is needed here.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Colour {
 constexpr Colour rgb(uint32_t hex) {
   return {static_cast<uint8_t>(hex >> 16), static_cast<uint8_t>(hex >> 8), static_cast<uint8_t>(hex), 255};
 }
-/// A at t = 0 and b at t = 1. It mixes straight in sRGB, as the style guide draws its ramps.
+/// Interpolates from a at t = 0 to b at t = 1, directly in sRGB, as the style guide does for its ramps.
 Colour mix(Colour a, Colour b, float t);
 std::string to_hex(Colour);  // "#0072b2", without the opacity
 
@@ -44,7 +44,7 @@ struct RunLook {
   Dash dash;
 };
 
-/// Counts the letters: A to D are a session's runs, E to H runs opened beside them. No two share a letter or a colour.
+/// The number of run letters, each with its own colour: A to D are a session's runs, E to H runs opened beside them.
 inline constexpr int max_runs = 8;
 
 struct Theme {
@@ -67,7 +67,7 @@ struct Theme {
 
 const Theme& theme(bool dark);
 
-/// The colour of `layer` in 0..layers-1. Other depths than six are interpolated along the ramp.
+/// The colour of `layer` in 0..layers-1, interpolated along the six colours of the ramp.
 Colour depth_colour(const Theme&, int layer, int layers);
 /// Clamps `share` to 0..1 and interpolates between the eleven stops.
 Colour heat_colour(const Theme&, float share);
@@ -105,11 +105,11 @@ inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, c
                        reference_off = 3;
 }
 
-/// The requested scale, or the largest at which the least logical size (1024 x 600) fits the
-/// window, but never less than `least`.
+/// The requested scale, lowered so far that the smallest supported size of 1024 x 600 logical px fits the window, but
+/// never below `least`.
 float effective_scale(float asked, float least, float width_px, float height_px);
-/// The size of everything drawn at that scale, in logical px. It is the window's size; where a
-/// least scale was requested it is at least 1024 x 600, and the window may show only a part.
+/// The logical size of the whole drawing at that scale: the window's size; if `least` > 0, at least 1024 x 600, and a
+/// smaller window shows a part.
 Vec whole_size(float scale, float least, float width_px, float height_px);
 
 /// ImGuiStyle from the theme's numbers, rebuilt at each scale (ScaleAllSizes would cut 1 px borders to nothing

@@ -1,8 +1,8 @@
 // The thin layer between the screens and Dear ImGui. One object lives as long as its ImGui context; each frame is
 //   ui.begin_frame({...}); draw(ui); ui.end_frame();      (between ImGui::NewFrame and ImGui::Render)
 // All coordinates are logical px; (0,0) is the window's upper left corner. Everything is drawn into one full-window
-// ImGui window, and widgets take an explicit rectangle: screens own the layout. The widgets (app/ui/widgets.h) stand
-// on Ui::hit(), which any screen may use for controls of its own (norm tokens, timeline, plot handles).
+// ImGui window, and widgets take an explicit rectangle: screens own the layout. The widgets (app/ui/widgets.h) are
+// built on Ui::hit(), which any screen may use for controls of its own (norm tokens, timeline, plot handles).
 //
 // Ui has a focus ring of its own, because ImGui's navigation would take Space and the arrows from the transport. Tab
 // and Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to a focused control that asked
@@ -26,11 +26,11 @@
 
 namespace normscope::ui {
 
-/// Whether a control may be reached, as a part of the window says by its name (FrameOptions::policy). Ui obeys in its
-/// hit test, so no control knows of it.
+/// Whether a control works: FrameOptions::policy decides it by the control's name, for teachers and lessons. Ui applies
+/// it in the hit test and in the drawing, so no control's code depends on it.
 enum class Hold : uint8_t {
-  Shown,   // answers as always
-  Locked,  // drawn pale, its tooltip says who locked it
+  Shown,   // works normally
+  Locked,  // drawn pale and does not react; its tooltip is Ui::locked_help()
   Hidden,  // not drawn; out of the registry and the Tab order
 };
 
@@ -40,21 +40,21 @@ struct Control {
   std::string value;  // state as text: "6", "on", "Post"; empty where there is none
   std::string help;   // one or two sentences, shown as tooltip
   bool enabled = true;
-  bool interactive = true;  // false: a region that only has a name (plots, panels)
+  bool interactive = true;  // false: a named region that takes no clicks (plots, panels)
 };
 
-/// Holds the named controls: in each frame every widget records its stable name, rectangle, value and help. Tests click
-/// by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the screen.
+/// The named controls of a frame: every widget records its stable name, rectangle, value and help. Tests click by name,
+/// lessons spotlight by name, a test requires a help for every name, and a text dump lists the screen.
 class Registry {
  public:
   void clear();
-  /// Records a control. A name recorded twice in one frame is an error of the screen; duplicates() keeps it for a
-  /// test to find.
+  /// Records a control. A name recorded twice in one frame is an error of the screen, which a test finds by
+  /// duplicates().
   void add(Control);
   const Control* find(std::string_view name) const;
   std::span<const Control> all() const { return controls_; }
   std::span<const std::string> duplicates() const { return duplicates_; }
-  /// Writes one line "name = value" per control, in drawing order.
+  /// One line per control in drawing order: "name = value", or "name" without a value; "(disabled)" at the end.
   std::string to_text() const;
 
  private:
@@ -67,25 +67,25 @@ struct FrameOptions {
   bool dark = false;
   float scale = 1;  // as requested; Ui::scale() is the effective one
   float least_scale =
-      0;  // never drawn smaller: a window without the room shows a part, which follows the mouse
+      0;  // lower limit of the scale: a window too small for it shows a part of the drawing, which follows the mouse
   bool reduced_motion = false;
   bool record_text = false;  // keep a TextRecord of every text (tests)
-  // Says what is locked or hidden, until the next frame; empty: nothing is.
+  // Which controls are locked or hidden in this frame; empty: none. nullopt: no rule for this control.
   std::function<std::optional<Hold>(std::string_view control)> policy{};
   const std::string& (*locked)() = nullptr;  // why a locked control does not answer
-  // Whether a click or Enter only names a control, for Ui::take_picked; empty: no control.
+  // Whether a click or Enter picks the control for Ui::take_picked() instead of activating it; empty: for none.
   std::function<bool(std::string_view control)> pointing{};
 };
 
 struct HitOptions {
   bool enabled = true;
-  bool arrows = false;     // this control wants the arrow keys while it has the focus
+  bool arrows = false;     // takes the arrow keys while it has the focus
   bool focusable = true;   // part of the Tab order
   bool overlap = false;    // later controls may lie on top of this one (a surface under tokens)
   bool draw_focus = true;  // draw the focus ring around the rectangle
   bool tooltip = true;     // show the help once the mouse has rested on it
   float radius = 6;        // of the focus ring
-  Rect beside{};           // not to be covered by the help; empty: the control
+  Rect beside{};           // rectangle that the tooltip must not cover; empty: the control's
 };
 
 /// The user's actions on one control in this frame.
@@ -116,8 +116,8 @@ class Ui {
   float scale() const { return scale_; }
   Vec size() const {
     return size_;
-  }  // logical px of everything drawn: the window's size, or more than it shows
-  /// Where the window begins in what is drawn, `panned` how far it moved at the end of the last frame; px.
+  }  // logical px of the whole drawing, which may be larger than the window
+  /// The upper left corner of the window in the drawing; `panned`: its move at the end of the last frame; device px.
   Vec pan() const { return pan_; }
   Vec panned() const { return panned_; }
   bool reduced_motion() const { return options_.reduced_motion; }
@@ -136,9 +136,9 @@ class Ui {
   Hit hit(std::string_view name, const Rect&, std::string_view value, std::string_view help,
           const HitOptions& = {});
   /// Registers a region without interaction (a plot, a panel, a number worth spotlighting).
-  /// It returns false where it is hidden.
+  /// Returns false where the region is hidden.
   bool mark(std::string_view name, const Rect&, std::string_view value, std::string_view help);
-  /// A mark that answers the mouse with its help, as a control does.
+  /// A mark that shows its help as a tooltip, as a control does.
   void tell(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
   /// The topmost interactive control under the mouse in this frame; empty: none.
@@ -148,28 +148,28 @@ class Ui {
   const Registry& registry() const { return registry_; }
   const std::vector<TextRecord>& texts() const { return texts_; }
 
-  /// Why a control does not answer that this frame's policy locked.
+  /// The tooltip of controls that this frame's policy locks: why they do not react.
   const std::string& locked_help() const;
-  /// The policy of this frame for a control. A key that stands for a control asks it first.
+  /// This frame's policy for a control. Code for a key checks the control that the key acts for.
   Hold hold_of(std::string_view control) const;
   bool held(std::string_view control) const { return hold_of(control) != Hold::Shown; }
-  /// Whether a user or a key wanted a held control since the last call.
+  /// Whether, since the last call, the user has tried to use a locked or hidden control by mouse or key.
   bool take_refused() { return std::exchange(refused_, false); }
-  /// The control that was clicked while pointing since the last call, or "".
+  /// The control that was picked since the last call (FrameOptions::pointing), or "".
   std::string take_picked() { return std::exchange(picked_, {}); }
   bool pointing() const { return options_.pointing != nullptr; }
 
-  /// Moves the focus to a name (empty: none). It does not show the ring until the keyboard is used.
   const std::string& focused() const { return focus_; }
+  /// Moves the focus to a control (empty: none). The focus ring is not shown until the keyboard is used.
   void focus(std::string_view name);
   bool focus_visible() const { return focus_visible_; }
-  /// Acts as Enter does on the control when it is next drawn, even if Tab does not reach it.
+  /// Activates the control, as Enter does, when it is drawn next, even if Tab does not reach it.
   void press(std::string_view name) { press_ = name; }
-  /// True while a text field takes the keys: global shortcuts (Space, letters) must then stay quiet.
+  /// True while a text field takes the keys: global shortcuts (Space, letters) must not act then.
   bool typing() const;
-  /// Whether a global shortcut was pressed in this frame, and never while typing. Chords are text:
-  /// "Space", "Ctrl+K", "Right", "Shift+Right", "?". Arrow keys that the focused control asked for do not count, nor
-  /// does a chord whose `control` is held.
+  /// Whether a global shortcut was pressed in this frame; always false while typing. Chords are text: "Space",
+  /// "Ctrl+K", "Right", "Shift+Right", "?". Arrow keys that the focused control takes do not count, nor does a chord
+  /// whose `control` is locked or hidden.
   bool shortcut(std::string_view chord, std::string_view control = {});
 
   /// Popups are opened by name and drawn while begin_popup is true, which end_popup must then follow. Escape or a click
@@ -181,22 +181,22 @@ class Ui {
   bool begin_popup(std::string_view name, const Rect&);
   void end_popup();
 
-  /// Starts a window of its own above the screens, which leaves the rest of the window to the user;
-  /// end_layer must follow. Popups are opened outside of it.
+  /// Begins a layer above the screens, such as a dialog; the controls outside its rectangle keep working. end_layer()
+  /// must follow. Popups are opened outside of a layer.
   void begin_layer(std::string_view name, const Rect&);
   void end_layer();
 
-  /// Moves a value of 0..1 smoothly towards `target`: ease-out over `ms`, at once under reduced motion. It
-  /// returns the present value.
+  /// Animates the value `key` towards `target` with ease-out over `ms`, at once under reduced motion. Returns the
+  /// present value.
   float ease(std::string_view key, float target, float ms);
 
   /// True while something moves by itself or waits for a delay (easing, tooltip): draw the next frame soon.
   bool animating() const { return animating_; }
-  /// Says that something moves with the clock: draw the next frame soon.
+  /// Requests the next frame soon, for a drawing that moves with the clock.
   void animate() { animating_ = true; }
 
-  /// Shows a reading at the mouse in this frame, in inverse colours, wrapped to 280 px. A help does not come
-  /// this way: it waits until the mouse rests, and stands beside what it explains.
+  /// Shows a text at the mouse in this frame, in inverse colours, wrapped to 280 px: values read off a plot. The help
+  /// of a control, in contrast, appears next to the control, once the mouse rests.
   void tooltip(std::string_view text);
 
   /// The state of the text field being typed into (used by widgets.h).
@@ -211,17 +211,17 @@ class Ui {
   double& press_value() { return press_value_; }  // value of the held field at its press
 
  private:
-  /// A value that ease() moves.
+  /// The state of a value that ease() animates.
   struct Easing {
     float from = 0, to = 0;
     double start = 0;
   };
-  /// Has a help and lies under the mouse in this frame. Of several the smallest counts.
+  /// The smallest region with a help under the mouse in this frame.
   struct Explanation {
     std::string name, help;
     Rect rect, beside;
   };
-  /// A held control's place in this frame, for the drawing in it.
+  /// The rectangle of a control in this frame and its policy, by which draw_held() fades the drawing inside.
   struct HeldArea {
     ImDrawList* list;
     Rect rect, clip;
@@ -257,10 +257,10 @@ class Ui {
   std::vector<std::string> order_;              // Tab order of the frame
   std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
   std::string tooltip_, under_mouse_;
-  Rect beside_{};  // not to be covered by the tooltip; empty: it stands at the mouse
+  Rect beside_{};  // rectangle that the tooltip must not cover; empty: the tooltip is at the mouse
   std::optional<Explanation> explained_;
   std::string last_explained_;
-  double rests_since_ = 0;  // the mouse, on what was explained last
+  double rests_since_ = 0;  // time since which the mouse rests on last_explained_
   Vec press_at_{};          // mouse position of the press on the held control
   Edit edit_;
   double press_value_ = 0;
@@ -272,29 +272,27 @@ class Ui {
   std::unordered_map<std::string, Easing> easings_;
 };
 
-/// Where a box of this size stands in the window: below `asked`, else above it, to its right or its left, and
-/// never on it; at the mouse where nothing is asked about, or a place of a large surface.
+/// The rectangle for a tooltip of this size: below `asked`, else above it, right or left of it, so that it covers
+/// `asked` only as a last resort; next to the mouse where `asked` is empty or a large surface.
 Rect beside(const Rect& asked, Vec mouse, Vec size, Vec window);
 
-// Reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
-// the UI driver all use this notation.
+// Key chords as text ("Ctrl+Shift+Z", "Space", "?"), a notation that shortcuts, their sheet and the UI driver share.
 
 struct Chord {
   int key = 0;             // an ImGuiKey, or 0 when it is only a character
-  unsigned character = 0;  // for a text field; 0: nothing
+  unsigned character = 0;  // typed into a text field; 0: none
   bool ctrl = false, shift = false, alt = false;
 };
 
 /// Throws Error for an unknown key name.
 Chord parse_chord(std::string_view text);
 
-/// Writes a chord as the keys are called in the window's language: "Ctrl Shift Z", "Strg Umschalt Z".
+/// A chord with the names of keys in the window's language: "Ctrl Shift Z", "Strg Umschalt Z".
 std::string shown_keys(std::string_view chord);
 
-/// Calls ImGui::NewFrame for a user who is quicker than a frame: a modifier released after its key waits
-/// for the next frame, or Ctrl+K would arrive as K. The window's loop and Frame call it. A window that shows only part
-/// of the drawing passes where that part begins and how far it has just moved (Ui::pan, Ui::panned), because its mouse
-/// is reported in window px.
+/// Calls ImGui::NewFrame, but leaves input from a modifier's event after a key press on to the next frame: otherwise
+/// Ctrl+K, pressed and released within one frame, would arrive as K. The window's loop and headless::Frame call it.
+/// A window that shows a part of the drawing passes Ui::pan() and Ui::panned(), as its mouse is reported in window px.
 void new_frame(Vec pan = {}, Vec panned = {});
 
 }  // namespace normscope::ui

@@ -1,6 +1,6 @@
-// The widgets of the app are drawn by ourselves, because ImGui's slider, tab bar and combo look like a debug window.
-// Each takes the Ui, a stable name, its rectangle in logical px and help; each is in the registry, can be reached by
-// Tab, and shows focus.
+// The app's own widgets, because ImGui's slider, tab bar and combo look like a debug window. Each control takes the Ui,
+// a stable name, its rectangle in logical px and a help text; it is in the registry, can be reached by Tab, and shows
+// the focus.
 #pragma once
 
 #include <functional>
@@ -40,10 +40,10 @@ void draw_icon(Painter&, Icon, Vec centre, float size, Colour);
 
 struct ButtonOptions {
   bool enabled = true;
-  bool primary = false;   // yellow: the main thing to press
+  bool primary = false;   // yellow: the main action
   bool selected = false;  // 2 px ink outline
   bool quiet = false;     // no box until hovered
-  bool left = false;      // the label stands left, as in the row of a list
+  bool left = false;      // the label is aligned left, as in the row of a list
   Icon icon = Icon::None;
   TextStyle style{Face::Bold, type::title};
 };
@@ -58,55 +58,55 @@ bool icon_button(Ui&, std::string_view name, const Rect&, Icon, std::string_view
 bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view key_hint,
          bool selected, std::string_view help);
 
-/// The words shown for a segment or a list entry of this name, because names stay the same in
-/// every language. It returns the name itself where assets/words/controls.toml has no label for it.
+/// The text shown for a segment or a list entry, by its name, which is the same in every language. Returns the name
+/// itself where assets/words/controls.toml has no label for it.
 std::string_view shown_label(std::string_view name);
 /// Returns these names, each with its label.
 std::vector<words::Label> labels_of(const std::vector<std::string>& names);
 
-/// Draws one choice of several in one rounded box and returns true on a change. It registers each segment
-/// as NAME/NAME OF ITS LABEL; arrows walk the segments. selected = -1: none is active. `helps`, when given, is the help
-/// of each segment; `refusals` say why a segment cannot be chosen, and are empty where it can.
+/// Draws a choice of one segment from several in a rounded box and returns true on a change. Each segment is registered
+/// as NAME/NAME OF ITS LABEL; arrow keys move the choice. selected = -1: none. `helps`, when given, has the help of
+/// each segment; `refusals` why a segment cannot be chosen, empty where it can.
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
                std::string_view help, std::span<const std::string> helps = {},
                std::span<const std::string> refusals = {});
 /// The width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const words::Label> labels);
 
-/// Draws a drop-down: a small box with the choice and a chevron, which opens a list. It returns true on a change.
+/// Draws a drop-down: a small box with the choice and a chevron, which opens a list. Returns true on a change.
 bool choice(Ui&, std::string_view name, const Rect&, std::span<const words::Label> labels, int& selected,
             std::string_view help);
 
-/// A number to drag, type or change by arrows. The label stands left, value and unit right, a
-/// track of 2 px at the bottom edge.
+/// A number field: the user drags, types, or presses arrow keys. The label is on the left, value and unit on the right,
+/// and a track of 2 px at the bottom edge shows the value within its range.
 struct FieldOptions {
   double lo = 0, hi = 1;  // the range of track and drag
   double step = 1;        // of an arrow key on a linear field; a log field steps through 1, 2, 5 per decade
   bool log = false;
   bool integer = false;
-  bool hard_lo = true, hard_hi = false;  // a typed value may pass a soft end
+  bool hard_lo = true, hard_hi = false;  // false: a typed value may lie beyond this end
   std::string unit{};                    // after the number, in ink3
   std::string note{};                    // after the label, e.g. "differs"
   bool enabled = true;
   bool track = true;
   std::function<std::string(double)> format{};  // default: number(v, 4)
 };
-enum class Change { None, Live, Done };  // Live: during a drag, the value has changed; Done: committed
+enum class Change { None, Live, Done };  // Live: changed by a drag that goes on; Done: committed
 Change field(Ui&, std::string_view name, const Rect&, std::string_view label, double& value,
              std::string_view help, const FieldOptions& = {});
 double next_value(const FieldOptions&, double value, int by);  // after an arrow key
-double to_track(const FieldOptions&, double value);            // the place along the track, from 0 to 1
+double to_track(const FieldOptions&, double value);            // the position on the track, from 0 to 1
 double from_track(const FieldOptions&, double place);
-/// Takes a typed text (search, file path) and returns true when Enter commits it. `secret` shows dots.
+/// A field for text (search, file path). `value` follows every key; true when Enter commits it. `secret` shows dots.
 bool text_field(Ui&, std::string_view name, const Rect&, std::string_view hint, std::string& value,
                 std::string_view help, bool secret = false);
-/// Shows something and opens something: label left, free drawing right. It returns true when activated.
+/// A row with its label on the left and a value on the right, which opens a list or a box. True when activated.
 bool row(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view note,
          std::string_view value, std::string_view help, bool chevron = false);
 
-/// `file_menu` draws a file icon that opens a list of what can be saved, a row an ending: NAME/svg. It returns the
-/// ending that was chosen in this frame, or an empty text. `shortcut` opens it too; `foot` draws what stands below the
-/// rows, in a strip of that height.
+/// `file_menu` draws a file icon that opens a list of file formats to save, one row per file name ending: NAME/svg. It
+/// returns the ending that was chosen in this frame, or "". The key chord `shortcut` opens the list too; `foot` draws a
+/// strip of `foot_height` px below the rows.
 struct FileRow {
   const char* ending;
   std::string label, help;
@@ -120,26 +120,26 @@ struct FileMenuOptions {
 std::string file_menu(Ui&, std::string_view name, const Rect& icon, std::string_view help,
                       std::span<const FileRow>, const FileMenuOptions& = {});
 
-/// Draws a state: solid needs you, outline is fine. `at` is its upper left corner, its height badge_height or
-/// badge_height_compact; its width is returned. `flash` in 0..1 draws the one-time flash of a new badge.
+/// Draws a run's state as a badge: solid where the user should act, else an outline. `at` is its upper left corner, its
+/// height badge_height or badge_height_compact; returns its width. `flash`, 0..1: opacity of a new badge's ring.
 inline constexpr float badge_height = 20, badge_height_compact = 17;
 enum class BadgeKind { Solid, Outline, Error };
 float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::None, bool compact = false,
             float flash = 0);
 float badge_width(Ui&, std::string_view text, Icon icon = Icon::None, bool compact = false);
 
-/// Draws the letter tile of a run (0 = A). Dashed: the run does not exist yet.
+/// Draws the letter tile of a run (0 = A). Dashed: the run does not exist yet, or is switched off.
 void tile(Painter&, const Theme&, const Rect&, int run, bool dashed = false);
 inline void tile(Ui& ui, const Rect& r, int run, bool dashed = false) {
   tile(ui.paint(), ui.theme(), r, run, dashed);
 }
-/// Draws the tile as a choice of run; it is registered, and the selected one has a ring.
+/// A run's letter tile as a button; the selected tile has a ring.
 bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected, std::string_view help);
-/// Draws a small square in a layer's depth colour, the key of all plots by depth.
+/// Draws a small square in a layer's depth colour, for the legend of plots with a line for each layer.
 void depth_square(Ui&, const Rect&, int layer, int layers);
 
-/// `panel` draws background, border, title row and, when not empty, one sentence below. It returns what is left for the
-/// content. `right` px of the title row are kept free for controls.
+/// `panel` draws background, border, title row and, when not empty, a sentence below. It returns the rectangle for the
+/// content. `right` px of the title row stay free for controls.
 struct PanelOptions {
   std::string title{}, note{}, sentence{};
   float right = 0;
@@ -149,30 +149,30 @@ struct PanelOptions {
 };
 /// The first text that is no wider than `width`; else "".
 std::string fitting(const Painter&, TextStyle, float width, std::initializer_list<std::string> texts);
-/// The most that fits behind a title in `room` px: question and note, else the question, else its brief
-/// form, else the note. It cuts none of them and returns "" where none fits.
+/// The longest text that fits behind a title in `room` px: question and note, else the question, else its brief form,
+/// else the note, uncut; "" where none fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
                          std::string_view note);
-/// Writes one line, or two smaller ones where the text is longer. It returns false where it had to cut.
+/// Writes one line, or two smaller ones where the text is longer. Returns false where even those cut it.
 bool text_whole(Ui&, const Rect&, Colour, const std::string&, Align = Align::Left);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 
-/// Draws the colours of a scale in pieces along its longer side, from a share of 0 at the left or the bottom to 1: each
-/// in the colour of its middle, or `to_ends` the outer ones in those of the ends.
+/// Draws a colour scale in pieces along its longer side, from share 0 at the left or the bottom to share 1. A piece has
+/// the colour of its middle; `to_ends`: the outer pieces have the colours of 0 and 1.
 void colour_scale(Painter&, const Rect&, int pieces, bool to_ends,
                   const std::function<Colour(float share)>& colour);
 
-/// Draws a double frame around what is meant.
+/// Draws a double frame around a rectangle that a lesson points out.
 void spotlight(Painter&, const Theme&, const Rect&);
 
-/// `screen_room` divides a screen into the bar at its bottom and what is left within its margins.
+/// `screen_room` divides a screen into a bar at the bottom and the rest within the screen's margins.
 struct ScreenRoom {
   Rect bar, rest;
-  float gap;  ///< between what stands in `rest`
+  float gap;  ///< between the panels in `rest`
 };
 ScreenRoom screen_room(const Rect& area, Size size);
 
-/// Says above a timeline's track where its play head at x stands.
+/// Draws a timeline's playhead at x, with `text` (its step) in a flag above the track.
 void flag(Painter&, const Theme&, const Rect& track, float x, const std::string& text);
 
 }  // namespace normscope::ui
