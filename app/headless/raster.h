@@ -1,4 +1,4 @@
-// Draws Dear ImGui's draw data in software: no display, no GL, the same pixels every time. `normscope
+// A rasteriser for Dear ImGui's draw data in software: no display, no OpenGL, the same pixels every time. `normscope
 // screenshot`, `make screenshots`, the tests, and the window where OpenGL has no hardware use it.
 #pragma once
 
@@ -18,11 +18,11 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// Cuts a picture into tiles, row by row from the top, and says which of them are chosen.
+/// A grid of tiles over a picture, row by row from the top, and which of them to draw.
 struct Tiles {
   static constexpr int kWidth = 64, kHeight = 16;  ///< px
   int columns = 0, rows = 0;
-  std::vector<uint8_t> chosen;
+  std::vector<uint8_t> chosen;  ///< by tile: 1 to draw it, else 0
 };
 
 struct Size {
@@ -30,9 +30,9 @@ struct Size {
 };
 Size size_of(const ImDrawData&);
 
-// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which Frame sees to.
+// Draws over `background` (0xAABBGGRR, opaque). Textures must have their pixels in memory (serve_textures()).
 Image rasterise(const ImDrawData&, uint32_t background);
-/// This `rasterise` draws only the chosen tiles of an image of the data's size. Every pixel is as in the whole picture.
+/// Redraws only the chosen tiles of an image of the data's size, with the same pixels as the whole picture.
 void rasterise(const ImDrawData&, uint32_t background, const Tiles&, Image&);
 
 std::vector<uint8_t> encode_png(const Image&);

@@ -1,6 +1,6 @@
-// Shows the window where OpenGL is drawn by the processor. Our own rasteriser takes a third of the
-// time that Mesa takes for the same triangles, and that time is taken from training. It draws only the tiles that
-// changed; OpenGL only shows the picture.
+// Draws the window where OpenGL itself runs on the CPU. Our rasteriser takes a third of Mesa's time for the same
+// triangles, and every second of drawing is missing for training. It redraws only the tiles that changed; OpenGL only
+// copies the picture to the window.
 #pragma once
 
 #include <GLFW/glfw3.h>
@@ -14,9 +14,8 @@ struct ImDrawData;
 
 namespace normscope::headless {
 
-// Finds what changed since the frame before. Every tile of the picture has a hash of the triangles that touch
-// it, in their order, with clip rectangle and texture; where the hash is as before, so are the pixels (but for one
-// chance in 2^64).
+// Finds the tiles that changed since the frame before. Each tile has a hash of the triangles that touch it, in their
+// order, with clip rectangle and texture. Equal hashes mean equal pixels, but for one chance in 2^64.
 class Damage {
  public:
   /// The tiles that changed: all of them after a change of size, of the background, or of a texture's
@@ -43,8 +42,8 @@ class SoftwareScreen {
   SoftwareScreen(const SoftwareScreen&) = delete;
   SoftwareScreen& operator=(const SoftwareScreen&) = delete;
 
-  // Needs the current OpenGL 3 context, as the destructor does. It returns false when the context lacks what it
-  // takes: nothing was drawn then, and nothing will be.
+  // Draws a frame into the current OpenGL 3 context, which the destructor needs too. Returns false if the context lacks
+  // framebuffer functions: nothing is drawn, now and in later calls.
   bool show(const ImDrawData&, uint32_t background);
 
  private:
@@ -58,8 +57,8 @@ class SoftwareScreen {
   unsigned texture_ = 0, framebuffer_ = 0;
 };
 
-// The functions of OpenGL that are called here beside Dear ImGui's, asked for by name once a context is
-// current. Were the program linked with OpenGL, it would not start where there is none, not even to train.
+// The OpenGL functions that the app calls itself, in addition to Dear ImGui's renderer, loaded by name once a context
+// is current. A program linked with OpenGL would not start on a machine without it, not even to train.
 
 struct Gl {
   decltype(&::glBindTexture) bind_texture;

@@ -1,4 +1,4 @@
-// The app without a window: its frames, and a hand that moves in them.
+// The app without a window: Frame runs its frames, and UiDriver is a synthetic user.
 #pragma once
 
 #include <functional>
@@ -37,9 +37,9 @@ class Frame {
   int frames_ = 0;
 };
 
-// Marks every pending texture request as done, for rendering in memory; ImGui holds the pixels.
+// Marks every texture request of ImGui as done, for the rasteriser, which reads the pixels from ImGui's memory.
 void serve_textures();
-// Undoes serve_textures() before the context goes.
+// Marks all textures as destroyed; must be called before the context is.
 void release_textures();
 
 // A synthetic mouse and keyboard for tests and for `screenshot --script`. It finds controls by name in the registry,
@@ -51,21 +51,21 @@ class UiDriver {
   UiDriver(Frame& loop, ui::Ui& ui, std::function<void()> frame);
 
   void frames(int n = 1);
-  // A control by name and waits up to 30 frames for it. It throws Error with the control's name and the nearest names.
+  // Finds a control by name, within 30 frames. Throws Error with the name, and names that begin like it.
   ui::Control control(std::string_view name);
   std::string value(std::string_view name) { return control(name).value; }
 
-  // Goes to a place in the rectangle, given as fractions; the middle by default.
+  // Moves the mouse to a point of the control's rectangle, given as fractions; by default its middle.
   void move_to(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
   void move_to(ui::Vec point);  // logical px
   void press(int button = 0);
   void release(int button = 0);
   void click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f}, int button = 0);
-  // Opens a menu or a list and takes an entry of it.
+  // Opens a menu or a list and clicks its entry MENU/ENTRY.
   void choose(const std::string& menu, const std::string& entry);
   void double_click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
-  // Goes from one control to another, `drag_by` by an offset, in `steps` frames. `modifiers`: "Alt", "Shift",
-  // "Ctrl+Shift", "".
+  // Drags from one control to another, `drag_by` by an offset, in `steps` moves of two frames. `modifiers` are held
+  // meanwhile: "Alt", "Shift", "Ctrl+Shift", "".
   void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
   void drag_by(std::string_view from, ui::Vec offset, std::string_view modifiers = "", int steps = 6,
                ui::Vec fraction = {0.5f, 0.5f});
@@ -75,7 +75,7 @@ class UiDriver {
   void key(std::string_view chord);
   void hold(std::string_view modifiers, bool down);
 
-  // Obeys lines: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab FROM TO
+  // Runs lines: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab FROM TO
   // [MODIFIERS] (drag without letting go) | drop | at NAME X Y (hover at these fractions of it) | press | wheel N |
   // hold MODIFIERS | leave (the mouse is nowhere) | type TEXT | key CHORD | frames N. It skips blank lines and #
   // comments, and throws Error "script line N: ..." for anything else.
@@ -85,7 +85,7 @@ class UiDriver {
   struct Line;
   void obey(const Line& line);
   void grab(const Line& line);
-  // The name of a control that answers: a script that presses a greyed control has a mistake.
+  // Returns `name`. Throws Error if the control is disabled, as a script that clicks it has a mistake.
   const std::string& usable(const std::string& name);
 
   Frame& loop_;

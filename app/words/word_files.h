@@ -1,4 +1,4 @@
-// The files of assets/words, which the build put into the program.
+// The files of assets/words, which the build embeds in the program.
 #pragma once
 
 #include <span>

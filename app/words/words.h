@@ -1,11 +1,11 @@
 // The texts of the window and the lessons, in any language. The command line and files stay English.
-// A text stands in the code, where it is shown, and has named places; a literal brace is written twice:
+// A text is written in English in the code, where it is shown, with named places; a literal brace is written twice:
 //   tr("{done} of {all} done", {{"done", 3}, {"all", 12}})
 //   tr("{count} run | {count} runs", {{"count", n}})    the number of the place `count` chooses
-//   tr("open##verb")                                    what follows ## tells apart two texts that are one in English
-// assets/words/de/texts.toml has its German. What is looked up by another name, as a term of the glossary or a setting,
-// has a key and stands in a file of its own: say("glossary.gradient.text") is in assets/words/glossary.toml in English
-// and in de/glossary.toml in German. CMake puts all of them into the program. A text is parsed once, so a look-up costs
+//   tr("open##verb")                                    ##... distinguishes two texts that are the same in English
+// assets/words/de/texts.toml has its German. A text that is looked up by another name, as a term of the glossary or a
+// setting, has a key in a file of its own: say("glossary.gradient.text") is in assets/words/glossary.toml in English
+// and in de/glossary.toml in German. CMake embeds all files in the program. A text is parsed once, so a look-up costs
 // one hash.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace normscope::words {
 
-/// The content of a place in a text: {"done", 3}. A number to be rounded is given as text (ui::number).
+/// The content of a place in a text: {"done", 3}. A number that must be rounded is passed as text (ui::number).
 struct Place {
   Place(std::string_view place, std::string_view value) : name(place), text(value) {}
   Place(std::string_view place, char letter) : name(place), text(1, letter) {}
@@ -35,7 +35,7 @@ struct Place {
 
   std::string_view name;
   std::string text;
-  std::optional<long long> number{};  ///< of `count`: it chooses the plural form
+  std::optional<long long> number{};  ///< if the place is `count`, it chooses the plural form
 };
 using Places = std::initializer_list<Place>;
 
@@ -45,7 +45,7 @@ struct Template {
   struct Piece {
     std::string text, place;
   };
-  std::string plain;  ///< the text as it is said without places
+  std::string plain;  ///< the text with its places as written, "{done}"
   std::vector<Piece> pieces;
 };
 
@@ -58,34 +58,34 @@ class Language {
   struct Entry {
     std::string key;
     std::vector<std::pair<Form, Template>> forms;  ///< Form::Other comes first
-    std::string english{};  ///< of a text that is found by its English one, as it stands in the code
+    std::string english{};  ///< the English text by which tr() or phrase() finds the entry; empty: it has a key
   };
 
-  /// Adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a text.
+  /// Adds the texts of `file`, called `room`.toml. Throws Error, "FILE:LINE: …", for a value that is not a text.
   void read(std::string_view text, const std::string& file, const std::string& room);
 
-  /// An English text in this language; the English one where there is no other.
+  /// An English text in this language, or unchanged where there is no translation.
   const std::string& tr(std::string_view english) const;
-  /// This `tr` fills in the places. A place without a value stays as it is written: "{done}".
+  /// This `tr` fills in the places. A place without a value stays as written: "{done}".
   std::string tr(std::string_view english, Places places) const;
 
   const Entry& text(std::string_view english) const;
-  /// The entry in the room "errors" or "training" by its English phrase or format; nullptr where the room lacks it.
+  /// The entry of errors.toml or training.toml (`room`) for an English phrase or format; nullptr where it has none.
   const Entry* phrase(std::string_view room, std::string_view english) const;
 
-  /// The text of a key, in English where this language lacks it. A key without a text is returned
-  /// itself, so that a gap is seen.
+  /// The text of a key, in English where this language lacks it. For an unknown key it returns the key itself, so that
+  /// the gap is visible.
   const std::string& say(std::string_view key) const;
-  /// This `say` fills in the places. A place without a value stays as it is written: "{done}".
+  /// This `say` fills in the places. A place without a value stays as written: "{done}".
   std::string say(std::string_view key, Places places) const {
     return say(key, std::span<const Place>(places.begin(), places.size()));
   }
   std::string say(std::string_view key, std::span<const Place> places) const;
   /// Fills in an entry of this language.
   std::string say(const Entry& entry, std::span<const Place> places) const;
-  /// Returns nullptr where no file has the key.
+  /// The text of a key, or in English; nullptr where no file has the key.
   const std::string* find(std::string_view key) const;
-  /// The names below a key, in the order of its file: for "glossary" the names of all terms.
+  /// The names below a key, in the order of the English file: for "glossary" the names of all terms.
   std::vector<std::string_view> below(std::string_view key) const;
 
   const std::string& name() const { return name_; }
@@ -108,37 +108,36 @@ class Language {
   using Index = std::unordered_map<std::string, size_t, Hash, std::equal_to<>>;
   Index index_;    ///< into entries_, by key
   Index texts_;    ///< into entries_, by English text: from texts.toml
-  Index phrases_;  ///< into entries_, by room and English text: from errors.toml and training.toml
+  Index phrases_;  ///< into entries_, by file and English text: from errors.toml and training.toml
 };
 
 /// Parses a text of the code, "{count} run | {count} runs" or "open##verb".
 Language::Entry entry_of(std::string_view english);
 
-/// The texts of a language, or the English ones where it has none ("" and "en" are English). They
-/// live as long as the program.
+/// The texts of a language, or English for a name without texts, such as "". They live as long as the program.
 const Language& language(std::string_view name);
-/// The names of the languages that have texts beside the English ones.
+/// The names of the languages that have texts, other than English.
 std::vector<std::string> languages();
 
-/// Chooses the language of the window, which is English at first. It must be called before anything is drawn:
+/// Chooses the language of the window; the default is English. It must be called before anything is drawn, because
 /// tables keep the texts that they have read.
 void use(std::string_view name);
 const Language& of_window();
 /// The text of a key in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
-/// The words of a segment or an entry of a list, with the name by which scripts call it
-/// in every language: the English text.
+/// The text of a segment or of a list's entry, and its name, by which scripts refer to it in every language: the
+/// English text.
 struct Label {
   std::string name, shown;
 };
 Label label(std::string_view english, Places places = {});
-/// Writes the numbers of a text that a program made, "−0.1 to 0.35", with the language's decimal sign. What has
-/// more than one point, as a version, stays.
+/// Replaces the points in the numbers of a generated text, "−0.1 to 0.35", by the language's decimal sign. Numbers
+/// with more than one point, such as versions, stay.
 std::string with_decimal(std::string text, const Language& language = of_window());
-/// The window's words for a message of the floors below, which know no words of a window: why something is refused, a
-/// run's state, a setting's label, a placement's formula. Of a name its parts are said: "Post-LN, no warm-up". What
-/// neither assets/words/de/errors.toml nor training.toml has stays as it is, but for a bare number.
+/// Translates a message of engine or training, which are English only: a refusal, a run's state, a setting's label, a
+/// placement's formula. Of a run's name, "Post-LN, no warm-up", each part is translated. A text that neither
+/// assets/words/de/errors.toml nor training.toml has stays English; a number gets the language's decimal sign.
 std::string spoken(const Message& message, const Language& language = of_window());
 
 }  // namespace normscope::words
