@@ -250,7 +250,7 @@ std::string share_name(std::string_view stack, int layer, int k, int subs) {
   return fmt::format("{}beta2.{}.{}", stack, i, i);
 }
 
-// The part of a number's name behind the layer: "ffn.w2.grad_norm".
+// The part of a stat's name after the layer: "ffn.w2.grad_norm".
 StatNames stat_paths(Metric metric, int matrix) {
   const MetricInfo& of = info(metric);
   const std::string path = kMatrices[matrix].path;
@@ -274,7 +274,7 @@ std::vector<float> own_shares(LabData& data, const RunView& run, Sub sub, int st
   return all;
 }
 
-// Has `of(sub)`, a value of each layer, of every sub-layer but those that are left out.
+// Interleaves of(sub), which has a value for each layer, over all sub-layers, or over all but the feed-forward ones.
 template <typename Of>
 DepthPoints by_sublayers(const RunView& run, Side side, bool feed_forward, const Of& of) {
   DepthPoints points;
@@ -290,8 +290,8 @@ DepthPoints by_sublayers(const RunView& run, Side side, bool feed_forward, const
   return points;
 }
 
-// The numbers that name(i, j) names, of what is read behind sub-layer i from 1: j = 0 the input's. Their
-// sum is name(i, kSum), or made here where that is empty.
+// The rows of stats name(i, j) for sub-layers i from 1, with j = 0 for the input and j >= 1 for branches. A row's sum
+// is the stat name(i, kSum), or computed here where that name is empty.
 constexpr int kSum = -1;
 template <typename Name>
 Dependency triangle(LabData& data, const RunView& run, int step, Side side, const Name& name) {

@@ -159,7 +159,7 @@ std::string words_of_axis(const Panel& panel, const RunView* run, int step) {
   return run ? of_run(what, *run) : what;
 }
 
-// Adds the words that the function that made the plot left open.
+// Fills in the texts that the plot's own function has left empty.
 void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int step) {
   if (plot.id.empty()) plot.id = run ? fmt::format("{}-{}", panel.file, run->letter) : panel.file;
   if (plot.title.empty()) {
@@ -168,7 +168,7 @@ void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int
     plot.brief = panel.brief;
   }
   if (plot.y.label.empty()) plot.y.label = words_of_axis(panel, run, step);
-  // The note explains bands without a name, and takes the room of the question for it.
+  // Bands without a label are explained by the note, which needs the question's space.
   if (std::ranges::any_of(plot.bands, [](const plot::Band& b) { return b.label.empty(); })) {
     plot.question.clear();
     plot.brief.clear();

@@ -30,7 +30,7 @@ namespace {
 constexpr float kRow = 28;  // height of a row in the list
 
 void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen, bool stream) {
-  // The list has each name and its note in columns whose width does not depend on the choice.
+  // Names and notes are in two columns whose widths do not depend on the choice.
   Painter& p = ui.paint();
   const TextStyle bold{Face::Bold, type::body}, note{Face::Sans, type::tick};
   float names = 0, notes = 0;
@@ -100,7 +100,7 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
                   {plot.title, plot.note, plot.sentence, options.right, false, plot.question, plot.brief,
                    options.term});
   } else {
-    // This title looks as panel() draws it, with a chevron behind it.
+    // The title looks as in panel(), with a chevron behind it.
     Painter& p = ui.paint();
     const Theme& t = ui.theme();
     panel(ui, rect, {});
@@ -136,7 +136,7 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
   metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric, stream);
 }
 
-// Offers no change of axis for a heat map, because it has none.
+// The entries for axes come last: a heat map has no axis to switch, and its zoom is not reset.
 std::span<const MenuEntry> menu_entries(bool heat) {
   static const std::vector<MenuEntry> menu = whole_menu();
   return std::span(menu).first(heat ? kAxis : menu.size());
@@ -199,7 +199,7 @@ void turn_axis(plot::PlotSpec& plot) {
   for (const plot::Series& s : plot.series)
     for (float v : s.y.values) range.add(v);
   auto [lo, hi, lowest] = range;
-  for (const plot::RefLine& line : plot.lines)  // levels that the plot names stay in sight
+  for (const plot::RefLine& line : plot.lines)  // reference lines stay in the range
     if (std::isfinite(line.value) && line.value > 0) {
       lo = std::min(lo, line.value);
       hi = std::max(hi, line.value);
@@ -237,12 +237,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kEndings[] = {"svg", "png", "csv"};
 
-// A free name, because an export never overwrites a file.
+// A file name that is free, because an export never overwrites a file.
 std::string export_path(const std::string& folder, const std::string& id, const char* ending) {
   return free_name((fs::path(folder) / fmt::format("normscope-{}.{}", id, ending)).string());
 }
 
-// Draws in a context of its own, without a window, at twice the size.
+// Draws the plot in an ImGui context of its own, without a window, at twice the size, and writes the PNG.
 void write_picture(const std::string& path, const plot::PlotSpec& plot, const plot::View& view, bool dark,
                    plot::ExportSize size) {
   ImGuiContext* context = ImGui::GetCurrentContext();
@@ -263,7 +263,7 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
   ImGui::SetCurrentContext(context);
 }
 
-/// "svg"
+/// The file name's ending: "svg".
 const char* ending_of(view::PlotFormat format) { return kEndings[static_cast<size_t>(format)]; }
 
 }  // namespace

@@ -46,7 +46,7 @@ bool has_part(const RunView& run, const std::string& part) {
 // Says "B and C".
 std::string listed(const std::vector<std::string>& letters) { return in_words(letters, tr("and")); }
 
-// Says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
+// Says "B left the line of letter frequencies at step 214, A at step 480."; `that`: a sentence before names the line.
 std::string leavers_sentence(const LabView& view, bool that, bool brief) {
   std::vector<const RunView*> leavers;
   std::vector<std::string> below;
@@ -186,7 +186,7 @@ double loss_top(const LabView& view, view::LabData& data) {
   return std::min(top, view.unigram_entropy + 1.3) + 0.05;
 }
 
-// Leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
+// The lower end of the axis leaves a row of text below the entropy of the text, for the label, in a small plot too.
 double floor_of_axis(const LabView& view) {
   if (view.entropy_rate <= 0) return view::any_stream(view) ? 0.03 : 0;  // a class can be known for sure
   const double highest = view.unigram_entropy + 1.35;
@@ -226,8 +226,8 @@ void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
 
 namespace {
 
-// The parts of a name that not all runs share: one that no other run has, or all but the first,
-// unless `all` are wanted. A fork is told by what changed first.
+// The parts of a run's name that not all runs share: the only one, or one that no other run has, else all but the first
+// (`all`: with the first). Of a fork it is the first change, or all changes.
 std::string telling_parts(const LabView& view, const RunView& run, bool all) {
   if (!run.fork_note.empty()) return all ? run.fork_note : parts_of(run.fork_note).front();
   std::vector<std::string> parts = parts_of(run.name);
@@ -245,7 +245,7 @@ std::string telling_parts(const LabView& view, const RunView& run, bool all) {
 
 }  // namespace
 
-// Has as few words as tell the run from the others, and leaves out what all runs share.
+// Uses all telling parts only where the short label is not unique.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
   const std::string label = telling_parts(view, run, false);
@@ -295,7 +295,7 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   return plot;
 }
 
-// Makes the plots over time, a strip a run: a line for each layer, or for each head of one. See plot_specs.h.
+// ---- The plots over time, one strip per run: a line for each layer, or for each head of one layer.
 
 namespace {
 
@@ -303,7 +303,7 @@ using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-// Reaches from 0, or from below where values are negative, to a little above the largest.
+// A linear axis from 0, or from below the smallest negative value, to a little above the largest.
 void linear_axis(Axis& axis, double lowest, double hi) {
   axis.lo = std::min(0.0, lowest * 1.08);
   axis.hi = hi > 0 ? hi * 1.08 : 1;
@@ -328,7 +328,7 @@ float at_cursor(const PlotSpec& plot, int layer, int step) {
   return std::numeric_limits<float>::quiet_NaN();
 }
 
-// Whether the first and the last layer were ever this many times apart.
+// Whether the values of the first and the last layer ever differed by more than this factor.
 bool was_apart(const std::vector<Series>& layers, double times) {
   if (layers.size() < 2) return false;
   const Column &first = layers.front().y, &last = layers.back().y;
@@ -395,7 +395,7 @@ void add_head_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric me
   plot.notes.push_back({double(options.step), most, "", largest->name, {Ink::Role::Ink2, 0, 1}, 10, 18});
 }
 
-// Says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
+// Says at the lines' ends, or in a note at the cursor, by which factor the layers differ at the cursor's step.
 void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
   const int layers = layers_of(run, options.side);
   std::vector<float> now;
@@ -408,7 +408,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
     top.end_label = true;
     bottom.letter = std::exchange(bottom.name, {});
     bottom.end_label = true;
-    // The number is of the cursor's step: it stands at a line's end only where the cursor is there.
+    // The factor belongs to the cursor's step: it is written at the line's end only if the cursor is there.
     Series& faint = less->first ? bottom : top;
     const std::string times = tr("{times} less", {{"times", less->times}});
     if (faint.x[faint.x.size() - 1] > static_cast<float>(options.step))
@@ -478,16 +478,16 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
   return plots;
 }
 
-// ---- These are the maps of variances over time: a row for each sub-layer, a column for some steps, and beside them
-// what theory says of the start.
+// ---- The maps of variances over time: a row for each sub-layer, a column for some steps, and left of them a column
+// with theory's prediction for the start.
 
 namespace {
 
 constexpr int kMaxColumns = 240;
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 
-// Spreads a line over the columns of a row: each has the last number up to its end, and none of them has one
-// before the line begins or after its end.
+// Resamples a line for the columns of a row: a column has the last number up to the column's end, and is unknown before
+// the line begins and after its end.
 void put_row(const Line& line, double steps, std::span<float> row) {
   const double per_column = steps / static_cast<double>(row.size());
   size_t next = 0;
@@ -498,8 +498,8 @@ void put_row(const Line& line, double steps, std::span<float> row) {
   }
 }
 
-// Theory's start of a run's network, as it stood at its first step. The last few answers are kept: one takes
-// 0.6 ms for the default model and 13 ms for 96 layers of 512 positions, and every frame asks.
+// Theory's prediction for a run's network at its first step. The last few results are cached, because one takes 0.6 ms
+// for the default model and 13 ms for 96 layers of 512 positions, and every frame needs it.
 const theory::AtStart& start_of(const RunView& run, double same_token) {
   struct CachedStart {
     std::shared_ptr<const RunSpec> origin;
@@ -541,7 +541,7 @@ TheoryColumn theory_of(const LabView& view, const RunView& run, Metric metric) {
   return beside;
 }
 
-// The factor by which the numbers of the first step miss theory at most; 0: nothing to compare.
+// The largest factor between a measurement at the first step and theory (`said`); 0: nothing to compare.
 double farthest(LabData& data, const RunView& run, const std::vector<std::string>& stats,
                 const std::vector<float>& said) {
   double worst = 0;
@@ -551,7 +551,7 @@ double farthest(LabData& data, const RunView& run, const std::vector<std::string
   return worst;
 }
 
-// How far the starts are from theory, and of which runs theory says nothing.
+// Says how far the measured starts are from theory, and why theory has no prediction for some runs.
 std::string map_sentence(const LabView& view, const std::vector<PlotSpec>& plots,
                          const std::vector<std::string>& reasons, double worst) {
   std::string with;

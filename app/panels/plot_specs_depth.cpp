@@ -1,4 +1,4 @@
-// Makes the plots by layer at a step. See plot_specs.h.
+// The plots by layer at a step. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
-// Shows where runs stood after their first step: one dotted line for those that began alike.
+// Adds run `worst`'s gradients at step 1 as a dotted line, named after all runs that began within 2 % of it.
 void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const PlotOptions& options,
                     size_t worst) {
   const std::vector<float> start = gradients_at(data, view.runs[worst], options, 1);
@@ -259,7 +259,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   return finished(std::move(plot), view, options);
 }
 
-// ---- These are the plots that a cell's selector offers, and the triangles of residual dependency.
+// ---- The plots by layer of all other metrics, and the triangles of residual dependency.
 
 namespace {
 
@@ -300,7 +300,7 @@ std::string not_measured(const LabView& view, Metric metric) {
   return view::any_stream(view) ? tr("These runs do not measure this.") : view::no_stream();
 }
 
-// The entropy where all visible keys weigh alike: the mean over queries of ln(number of keys).
+// The entropy of attention with equal weights on all visible keys: the mean over queries of ln(number of keys).
 double even_attention(const ModelConfig& model) {
   const double T = model.sequence;
   return model.architecture == Architecture::Encoder ? std::log(T) : std::lgamma(T + 1) / T;
@@ -346,7 +346,7 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
   return tr("{run}'s layers differ by {times}×.", {{"run", spread.who()}, {"times", times}});
 }
 
-// Says how long the longest state is where one token dominates a run.
+// Says how long the longest state is, in the first run in which one token dominates; else empty.
 std::string dominant_sentence(const LabView& view, view::LabData& data, int step) {
   for (const RunView& run : view.runs)
     if (const auto tokens = token_shares(data, run, step))
@@ -357,7 +357,7 @@ std::string dominant_sentence(const LabView& view, view::LabData& data, int step
   return {};
 }
 
-// Draws beside the shares over all tokens the medians of those by token, where one token dominates.
+// Adds dotted lines with the shares' medians over tokens, for runs in which one token dominates.
 void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
     auto tokens = token_shares(data, view.runs[i], options.step);
@@ -424,7 +424,7 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
 
 namespace {
 
-// The parts of a run's last state: 0 where it is its newest branch, otherwise their number.
+// How many parts make up a run's last state: 0: the newest branch dominates; kAll: more than half of all parts.
 struct StateOrigin {
   long parts = 0;
   size_t of = 0;
@@ -445,7 +445,7 @@ StateOrigin origin_of(const Dependency& d) {
 std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
   struct Group {
     StateOrigin on;
-    std::string letters;  // of those who lean on it
+    std::string letters;  // of the group's runs
     size_t runs = 0;
   };
   std::vector<Group> groups;
@@ -506,7 +506,7 @@ HeatMap triangle_of(const Dependency& d, const RunView& run, const PlotOptions& 
   return heat;
 }
 
-// Has the triangles speak of weights, in colours on one scale: to 1, or to the next even tenth beyond the
+// Labels the triangles as weights and gives them one colour scale: to 1, or to the next multiple of 0.2 above the
 // largest. Learned weights can be negative.
 void put_weight_words(std::vector<PlotSpec>& plots, const LabView& view, int step) {
   float most = 1, least = 0;
@@ -562,8 +562,8 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data,
   return plots;
 }
 
-// ---- The two stacks of an encoder-decoder in the plots by layer: how their lines differ and what the
-// sentences say about both.
+// ---- The two stacks of an encoder-decoder in the plots by layer: the style of their lines, and sentences about
+// both.
 
 std::string whose(const RunView& run, view::Side side) {
   if (!view::has_both(run)) return view::letter_of(run);

@@ -26,7 +26,7 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
   return schedule;
 }
 
-// Says "warm-up 200", "full rate at once, then 1/√step"; `bare` leaves a warm-up its length alone.
+// Says "warm-up 200", "full rate at once, then 1/√step"; `bare`: "200", the length of a warm-up alone.
 std::string schedule_words(const Schedule& schedule, bool bare = false) {
   const std::string steps = std::to_string(schedule.warmup);
   const std::string start = schedule.target > 0
@@ -38,7 +38,7 @@ std::string schedule_words(const Schedule& schedule, bool bare = false) {
   return then.empty() ? start : tr("{start}, then {then}", {{"start", start}, {"then", then}});
 }
 
-// Makes runs with one schedule one line. The first is drawn wider, so that both colours are seen.
+// Runs that share a schedule and so a line. Each line is narrower than the one before, so that all colours show.
 struct RateGroup {
   Schedule schedule, began;  // now; as the runs began
   int changed = 0;           // step of the last change; 0 = none
@@ -54,8 +54,8 @@ bool changed(const RateGroup& group) {
   return group.changed != 0 && !told_alike(group.schedule, group.began);
 }
 
-// Names a change with its step and keeps the name of what was used before. `brief` says a full rate from the
-// start in two words.
+// The schedule in words, "warm-up 200", or a change, "warm-up 200 → 100 at 250". `brief`: "full rate" for a constant
+// rate without warm-up.
 std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
   if (!changed(group)) {
@@ -90,7 +90,7 @@ std::vector<RateGroup> rate_groups(const LabView& view, const PlotOptions& optio
   return groups;
 }
 
-// A rate that follows the loss has no plan.
+// The planned rates from a step on; empty where the rate follows the loss, which has no plan.
 std::shared_ptr<view::Line> future_rate(const Schedule& schedule, int from, int to) {
   auto line = std::make_shared<view::Line>();
   if (schedule.target > 0) return line;
@@ -143,8 +143,8 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + view::letter_of(view.runs[i]);
-    // A name stands at the line that was drawn, which is the line of the beginning where the change came after the
-    // rise.
+    // A name stands at the line that has been drawn, which is the original schedule's where the change came after its
+    // warm-up.
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
     const double peak = drawn.peak;
@@ -204,7 +204,7 @@ struct Critical {
   double share = 0;  // of that run, at its newest measurement: rate over critical rate
 };
 
-// Leads over the steps between measurements, which have no number.
+// Adds a run's measured critical rates as a thin line, connected over the steps between measurements.
 void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::LabData& data) {
   const auto rates = data.rate(run), measured = data.stat(run, kCriticalStat);
   auto line = std::make_shared<view::Line>();
@@ -232,7 +232,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::
   plot.series.push_back(std::move(series));
 }
 
-// Takes a logarithmic axis, because rates and critical rates lie orders of magnitude apart.
+// Makes the axis logarithmic, because rates and critical rates differ by orders of magnitude; sets note and sentence.
 void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, view::LabData& data,
                    double top) {
   double lowest = std::min(all.lowest, top);

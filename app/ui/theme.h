@@ -44,7 +44,7 @@ struct RunLook {
   Dash dash;
 };
 
-/// The number of run letters, each with its own colour: A to D are a session's runs, E to H runs opened beside them.
+/// The number of run letters, each with its own colour: A to D for a session's runs, E to H for runs opened from files.
 inline constexpr int max_runs = 8;
 
 struct Theme {
