@@ -133,8 +133,8 @@ size_t lower(const Series& s, double v) {
 
 size_t length(const Series& s) { return s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); }
 
-// Whether neighbours are so close that a noisy line is all slopes. It asks the axis and not the
-// number of points so far, so the answer stays the same while a series grows.
+// Whether neighbouring points are so close that a noisy line consists of steep slopes only. It depends on the distance
+// between points and not on their number, so that it stays the same while a series grows.
 bool close_together(const Series& s, size_t first, size_t last, const PlotMap& map) {
   constexpr float near = 3;  // px
   if (last - first < 2) return false;
@@ -142,13 +142,13 @@ bool close_together(const Series& s, size_t first, size_t last, const PlotMap& m
   return width < near * float(last - 1 - first);
 }
 
-// Goes through the points of a series and passes on the telling points of each pixel column. It computes
-// pixels for these alone, because most of the work on a long line is comparing numbers.
+// Goes through the points of a series and keeps the first, lowest, highest and last of each pixel column. Only these
+// are converted to pixels, so that the work on a long line is mostly comparisons of numbers.
 class Columns {
  public:
   Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
       : s_(s), map_(map), width_(width), out_(out) {}
-  // Takes point i and the points up to `end` that surely share its column and are finite. It returns the last one.
+  // Takes point i and the finite points after it, up to `end`, that certainly share its column. Returns the last one.
   size_t add(size_t i, size_t end) {
     if (first_ == none || s_.x_at(i) >= sure_) enter(i, s_.x_at(i));
     const float* y = s_.y.values.data();
@@ -179,7 +179,7 @@ class Columns {
  private:
   static constexpr size_t none = size_t(-1);
 
-  // Starts a new column only if the pixel of point i says so.
+  // Starts a new column if the pixel of point i lies in another one.
   void enter(size_t i, double x) {
     constexpr float doubt = 0.02f;  // px before the next column, where rounding decides
     const long column = long(std::floor(map_.x(x) / width_));
@@ -198,7 +198,7 @@ class Columns {
   std::vector<ui::Vec>& out_;
   size_t first_ = none, low_ = 0, high_ = 0, last_ = 0;
   long column_ = 0;
-  double sure_ = 0;  // a smaller x is in the current column
+  double sure_ = 0;  // a point with a smaller x is certainly in the current column
 };
 
 }  // namespace
@@ -285,7 +285,7 @@ std::vector<float> spread(std::span<const Slot> slots, float lo, float hi) {
   std::vector<size_t> order(n);
   std::iota(order.begin(), order.end(), size_t(0));
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return slots[a].wanted < slots[b].wanted; });
-  // The distance of each slot from the first when all stand shoulder to shoulder.
+  // The distance of each slot from the first when all touch.
   std::vector<double> offset(n, 0);
   for (size_t k = 1; k < n; ++k) offset[k] = offset[k - 1] + slots[order[k - 1]].half + slots[order[k]].half;
   const double room = std::max(0.0, double(hi) - lo), needed = n ? offset[n - 1] : 0;

@@ -53,7 +53,7 @@ ui::Rect heat_area(const HeatMap& heat, const ui::Rect& area) {
 
 double end_of_lines(const PlotSpec& s) {
   double end = s.cursor ? s.cursor->x : s.heat ? s.x.hi : s.x.lo;
-  if (s.heat) return end;  // its cells go on to the edge, and no label is read on them
+  if (s.heat) return end;  // labels would be unreadable on its cells, which reach to the edge
   for (const Series& each : s.series)
     if (each.end_label && !each.y.empty()) end = std::max(end, each.x_at(each.y.size() - 1));
   return end;
@@ -96,8 +96,8 @@ void add_axes(Builder& b) {
   }
 }
 
-/// Draws a band as a bar at each of its x, `row` bars further towards the middle of the plot than the first.
-/// A bar has an edge, as a marker has, because the cells of a map below it may be of any colour.
+/// Draws a band as a bar at each of its x, shifted by `row` times kPitch px towards the middle of the plot. A bar has
+/// an edge, like a marker, because the cells of a map below it may have any colour.
 void add_ranges(Builder& b, const Band& band, size_t row) {
   constexpr float kBar = 3, kEdge = 1, kPitch = 8;
   const ui::Rect& a = b.out.map.area;
@@ -257,8 +257,8 @@ void add_hover(Builder& b) {
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.strong, 1, {}});
 }
 
-// Draws cells that fill the area. Neighbours of one colour become one piece, which reaches a little
-// under the next, so that no seam shows between them.
+// Draws cells that fill the area. Neighbours of equal colour become one rectangle, which reaches half a pixel under the
+// next one, so that no seam shows between them.
 void add_stretched(Builder& b) {
   const HeatMap& h = *b.plot.heat;
   const ui::Rect& a = b.out.map.area;
@@ -390,8 +390,8 @@ Drawing layout_plot(const PlotSpec& plot, const View& view, const ui::Rect& rect
   return out;
 }
 
-// ---- Texts that have to find a place in a plot. No text is ever written over another: labels are pushed apart, notes
-// try other places, and a text without a place is left out.
+// ---- The placement of labels and notes. No text is ever written over another: labels are pushed apart, notes try
+// other positions, and a text without a free position is left out.
 
 namespace {
 
@@ -405,7 +405,7 @@ struct Label {
   float baseline;  // wanted, then placed
 };
 
-// How much of a label is written: everything, letter and value, the letter alone.
+// How much of a label is written: letter, value and name; letter and value; the letter alone.
 enum class Detail { Full, Value, Letter };
 
 float width_of(const Series& s, Detail detail, const Measure& measure) {
@@ -443,7 +443,7 @@ std::vector<Label> wanted_labels(Builder& b) {
     ui::Vec end = b.out.map(s.x_at(i - 1), s.y[i - 1]);
     labels.push_back({&s, {std::min(end.x, a.right()), end.y}, std::clamp(end.y, a.y, a.bottom()) + 4.5f});
   }
-  // With more labels than lines of text the middle ones go, because the outermost tell the spread.
+  // With more labels than lines of text, those in the middle are dropped, because the outermost show the spread.
   size_t room = std::max<size_t>(1, size_t(a.h / 14));
   std::ranges::stable_sort(labels, {}, &Label::baseline);
   while (labels.size() > room) labels.erase(labels.begin() + long(labels.size() / 2));
@@ -503,7 +503,7 @@ void label_ends(Builder& b) {
   std::vector<float> placed = spread(slots, a.y + 9, a.bottom() - 2);
   for (size_t i = 0; i < labels.size(); ++i) {
     const float w = width_of(*labels[i].series, detail, b.measure);
-    // A label takes the computed place or the next free one: it is never lost while there is any room.
+    // A label takes the computed position, or else the nearest free one.
     for (float d = 0; d < a.h; d = d <= 0 ? 4 - d : -d) {
       float y = placed[i] + d;
       if (y < a.y + 8 || y > a.bottom() - 1 || !b.is_free({x - 1, y - 10, w + 2, 12.5f})) continue;
@@ -513,8 +513,8 @@ void label_ends(Builder& b) {
   }
 }
 
-// Writes beside an earlier cursor what it reads from each line: the numbers at the ends belong to the
-// ends. The texts stand over the lines, on a ground of their own.
+// Writes the value of each line at a cursor before the lines' ends, as the labels at the ends have the last values.
+// The texts lie over the lines, on a background of their own.
 void label_cursor(Builder& b) {
   if (b.cursor_x < b.out.map.area.x) return;
   const ui::Rect& a = b.out.map.area;
@@ -538,7 +538,7 @@ void label_cursor(Builder& b) {
                      b.measure(bold, s.letter) + part_gap + b.measure(value_style, readings.back().number));
   }
   const std::vector<float> rows = spread(slots, a.y + 30, a.bottom() - 2);  // below the flag
-  // Near the ends, whose labels stand right of them, they stand left of the cursor.
+  // They stand right of the cursor or, near the lines' ends, where the end labels follow, left of it.
   const float end = std::min(b.out.map.x(end_of_lines(b.plot)), a.right());
   const float left = b.cursor_x + (b.cursor_x + 12 + width < end ? 9 : -9 - width);
   for (size_t i = 0; i < readings.size(); ++i) {
@@ -553,7 +553,7 @@ void label_cursor(Builder& b) {
 
 ui::Rect text_box(ui::Vec at, float width) { return {at.x, at.y - 9.4f, width, 12.4f}; }
 
-// Finds the free place of the whole area whose middle is nearest to a point.
+// Finds the free text position in the whole area whose middle is nearest to point `p`; returns whether there is one.
 bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::function<bool(ui::Vec)>& fits,
                   ui::Vec& found) {
   constexpr float across = 10, down = 7;
@@ -569,9 +569,9 @@ bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::fun
   return best < 1e9f;
 }
 
-// Finds a place for a text near a point: the wanted place first, then around the point, then wherever it
-// crosses nothing. A place on a grid line or reference line moves beside it. A text without a place is left out,
-// because a text over a line makes both unreadable.
+// Finds a position for a text near a point: the wanted one first, then around the point, then the nearest in the whole
+// area. It must cross no curve and no text, and it moves off grid and reference lines where it can. Without such a
+// position the caller leaves the text out, because a text over a line makes both unreadable.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
   const ui::Rect inside = b.out.map.area;
   std::vector<ui::Vec> tries{
@@ -595,9 +595,9 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
   return nearest_free(inside, p, width, between, found) || nearest_free(inside, p, width, fits, found);
 }
 
-// The name of a level. It stands above its line at the right, or where the plot wants it. Where a curve
-// or another text is in the way, it goes to the other side of the line, to the other end, or anywhere along it; then
-// beside it, with a thin line to it. It stands over a curve only where all of these places are taken.
+// Places the name of a reference line: above its right end, or where the RefLine asks. Where a curve or another text is
+// in the way, it tries the other side of the line, the other end, and any position along the line; then a position near
+// it, with a thin leader line. It overlaps a curve only as a last resort.
 class LevelName {
  public:
   LevelName(Builder& b, const RefLine& line) : b_(b), line_(line), p_(b.out.map.y(line.value)) {
@@ -616,7 +616,7 @@ class LevelName {
   }
 
  private:
-  // How near the curves may come to a name: not at all, up to its letters, or through it.
+  // How near curves may come to a name: not within a margin, up to its letters, or through it.
   enum class Air { Clear, Touching, Over };
 
   bool crosses(const ui::Rect& box, Air air) const {
@@ -671,7 +671,7 @@ class LevelName {
   std::array<float, 3> rows_;
 };
 
-// Writes the first of a line's names that ends before the next upright line.
+// Writes the label of a vertical line, or its short label: the first one that ends before the next vertical line.
 void name_upright(Builder& b, const RefLine& line, float x) {
   float next = std::numeric_limits<float>::max();
   for (const RefLine& other : b.plot.lines)

@@ -12,20 +12,20 @@ namespace {
 
 constexpr int bend_parts = 10;       // pieces of a curve
 constexpr float inflow_depth = 16;   // px below the river
-constexpr float inflow_part = 0.8f;  // of a column: the width of an inflow that were all of the river
+constexpr float inflow_part = 0.8f;  // of a column's width: the width of an inflow with share 1
 constexpr float least_named = 7;     // px: thinner bands have no name
-// Between two bands is a line where the thinner one has so many px. A thick line would cover thin bands.
+// The line between two bands, where the thinner band has at least `least` px. A thick line would cover thin bands.
 struct Edge {
   float least, line;
 };
 constexpr Edge edges[] = {{4, 1}, {1.5f, 0.5f}};
 constexpr float source_gap = 8;
-constexpr float shifts[] = {0, -4, -8};  // px: how far a name of several bands may stand from their middle
+constexpr float shifts[] = {0, -4, -8};  // px from the bands' middle that are tried for a name of several bands
 
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};
 
-// Adds up the levels of a drawing once: a river is drawn in every frame, at hundreds of places.
+// The upper edges of the bands in every column, summed once, because drawing a river needs them at hundreds of points.
 std::vector<std::vector<double>> levels_of(const River& river) {
   std::vector<std::vector<double>> columns;
   for (size_t column = 0; column < river.columns(); ++column) {
@@ -36,12 +36,12 @@ std::vector<std::vector<double>> levels_of(const River& river) {
   return columns;
 }
 
-// Reads the levels of a drawing between its columns as well.
+// Interpolates the upper edges of the bands between the columns.
 struct Levels {
   const std::vector<std::vector<double>>& columns;
 
-  // Where a band begins at any place along the river: as in a column at its number, and between two columns
-  // something between them, so that where the river does not grow the widths of all bands always add up to one.
+  // The upper edge of a band at x: a column's own at its number, and a convex combination of two columns between them,
+  // so that the widths of all bands of a river that does not grow add up to one everywhere.
   double at(size_t band, double x) const {
     const size_t last = columns.size() - 1;
     const size_t before = std::min(last, size_t(std::max(0.0, std::floor(x)))),
@@ -54,7 +54,7 @@ struct Levels {
   double total(double x) const { return at(columns.front().size() - 1, x); }
 };
 
-// The places along the river at which a band is drawn, from where it enters.
+// The x of the points of a band's outline, from where the band enters.
 std::vector<double> stations(const Builder& b, size_t band) {
   const size_t columns = b.plot.river->columns();
   std::vector<double> xs;
@@ -74,8 +74,8 @@ void add_smooth(Builder& b, StripItem strip) {
   b.add(std::move(strip));
 }
 
-// Draws how a branch joins the river from below. Where it makes the river so much wider that the river's own
-// edge falls past it, that edge is how it joins.
+// Draws the curve by which a branch flows in from below. A branch that widens the river so much that the river's own
+// lower edge falls below the curve gets none: the edge itself shows the inflow.
 void add_inflow(Builder& b, const Levels& levels, size_t band) {
   const ui::Rect& a = b.out.map.area;
   const float column = b.out.map.x(1) - b.out.map.x(0);
@@ -115,7 +115,7 @@ void add_band(Builder& b, const Levels& levels, size_t band) {
   add_smooth(b, std::move(strip));
 }
 
-// How thick the line between a band and the one above it is; 0: there is none.
+// The thickness of the line between a band and the band above it; 0: no line.
 float edge_at(const Builder& b, const Levels& levels, size_t band, double x) {
   const auto thin = float(std::min(levels.width(band, x), levels.width(band - 1, x)));
   for (const Edge& edge : edges)
@@ -123,7 +123,7 @@ float edge_at(const Builder& b, const Levels& levels, size_t band, double x) {
   return 0;
 }
 
-// Draws the line between a band and the one above it, thinner where they are thin.
+// Draws the line between a band and the band above it, thinner or not at all where a band is thin.
 void add_edge(Builder& b, const Levels& levels, size_t band) {
   std::vector<ui::Vec> line;
   float thick = 0;
@@ -146,7 +146,7 @@ void number_columns(Builder& b) {
                    std::to_string(column), ui::Align::Centre);
 }
 
-// Puts a name beside the right end of a part of the river, where it covers no other, and tells whether it did.
+// Puts a name right of a part of the river's right end if it overlaps no other text; returns whether it did.
 bool name_end(Builder& b, double level, double share, const std::string& name, float shift = 0) {
   const ui::Rect& a = b.out.map.area;
   if (share * a.h < least_named) return false;
@@ -156,7 +156,7 @@ bool name_end(Builder& b, double level, double share, const std::string& name, f
          b.text_if_free({a.right() + source_gap, baseline}, name_style, b.theme.ink2, name);
 }
 
-// Gives neighbours without a name of their own one name, and a line beside their ends says which they are.
+// Gives neighbouring bands without a name a common one, and marks these bands by a line right of their ends.
 void name_together(Builder& b, const Levels& levels, const std::vector<bool>& named) {
   const ui::Rect& a = b.out.map.area;
   const double end = b.out.map.x.hi();
@@ -190,7 +190,7 @@ void name_ends(Builder& b, const Levels& levels) {
   name_together(b, levels, named);
 }
 
-// Stands below the tile, also where the river begins too thin to keep both at its middle.
+// Writes the first band's name below the tile, left of the river, if the margin is wide enough.
 void name_source(Builder& b) {
   const ui::Rect& a = b.out.map.area;
   const std::string& name = b.plot.river->bands.front().name;

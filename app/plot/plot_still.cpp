@@ -1,4 +1,4 @@
-// A plot as a picture of its own, outside the window and without neighbours, for the file writers.
+// The renderers of plot.h: a complete picture for files, text and CSV, painting, and the interactive plot.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -35,7 +35,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   PlotSpec s = plot;
   if (!s.handles.empty()) {
     s.handles.clear();
-    s.note.clear();  // both are for the user
+    s.note.clear();  // handles, and the note about them, are for the mouse
   }
   s.hover.reset();
   s.x.show_labels = s.y.show_labels = true;
@@ -111,7 +111,7 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
   return ui::to_svg(plot.title, picture, theme);
 }
 
-// ---- a plot in words, for terminals, screen readers and tests, and as numbers (CSV).
+// ---- A plot in words, for terminals, screen readers and tests, and in numbers (CSV).
 
 namespace {
 
@@ -162,7 +162,7 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
   out += values + '\n';
 }
 
-// Returns "learning rate, nats", or the plain word where the axis has no label.
+// The axis' label and unit as a CSV field, "loss, nats per letter"; `plain` where the axis has no label.
 std::string csv_name(const Axis& axis, const char* plain) {
   return csv_field(axis.label.empty()  ? plain
                    : axis.unit.empty() ? axis.label
@@ -280,7 +280,7 @@ std::string to_csv(const PlotSpec& plot) {
   return out;
 }
 
-// ---- The layout of a plot is painted as the same shapes and texts on the screen and in a file.
+// ---- Paints a Drawing, with the same shapes and texts on the screen and in a file.
 
 namespace {
 
@@ -352,7 +352,7 @@ constexpr float cursor_reach = 7;       // px within which a press takes the ste
 constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
-// The range that a user asks for along an axis; empty where it asks for none.
+// The range that the user's zoom or pan requests along an axis; empty: none.
 using AskedRange = std::optional<std::pair<double, double>>;
 
 // Zooms about the mouse, which stays where it is: along x, or along y with Shift.
@@ -380,7 +380,7 @@ void pan(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   if (dy != 0) y = {map.y.inverse(area.bottom() - dy), map.y.inverse(area.y - dy)};
 }
 
-// Drawn with the right button; what lies in it fills the plot when the button is released.
+// Draws the box of a drag with the right button; when the button is released, the plot zooms into the box.
 void box(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
   const ui::Rect& area = map.area;
@@ -397,7 +397,7 @@ void box(ui::Ui& ui, const PlotMap& map, AskedRange& x, AskedRange& y) {
   y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
 }
 
-// Handles the mouse on the axes. Ranges live in `view`; plot.h says how far a user may move them.
+// Handles zoom, pan and the step cursor in `area`. The ranges are in `view`; allowed_range() limits them.
 void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
   if (ui.pointing() || ui.held(name)) return;
@@ -456,7 +456,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
     size_t i = nearest_index(s, hit.x);
     if (i >= s.y.size() || !std::isfinite(s.y[i])) continue;
     ui::Vec p = map(s.x_at(i), s.y[i]);
-    // Between sparse points the distance to the line counts, not that to the point.
+    // Between sparse points, the distance to the line counts, not the distance to the point.
     float py = p.y;
     size_t j = s.x_at(i) > hit.x ? (i ? i - 1 : i) : std::min(i + 1, s.y.size() - 1);
     if (j != i && std::isfinite(s.y[j])) {
@@ -473,7 +473,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
   }
 }
 
-// Finds the cell under the mouse and its number.
+// Finds the square cell under the mouse and shows its number as a tooltip.
 void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
   const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
@@ -492,7 +492,7 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
                 {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
-// The share of the band under the mouse in its column.
+// Finds the band and column under the mouse and shows the band's share as a tooltip.
 void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit& hit) {
   const ui::Vec mouse = ui.mouse();
   hit.hovered = drawing.map.area.contains(mouse);
@@ -528,7 +528,7 @@ constexpr double air = 0.05;      // of the home range, around data that lie bey
 constexpr double closest = 1e-4;  // of the widest range
 constexpr double counted = 2;     // steps or layers that are always seen together
 
-// Compares ranges of a log axis in decades.
+// Converts values of an axis to a scale on which ranges are compared: decades for a log axis.
 struct Ruler {
   bool log;
   double to(double v) const { return log ? std::log10(v) : v; }
