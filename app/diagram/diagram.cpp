@@ -19,7 +19,7 @@ namespace {
 using namespace view;
 using namespace ui;
 
-// The sentence of the footer: the effect of a drop, or how to begin.
+// The sentence of the footer: the effect of a drop, or the first thing to do. `held`: highlighted.
 struct Footer {
   std::string lead, text;
   bool held = false;
@@ -104,7 +104,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
           tr("Says what letting go, or the next key, will do."));
 }
 
-// Places of all stacks, or of the one that the user looks at where two have no room.
+// The rows of both stacks or, in the compact layout, of the stack that is shown. Clamps the open layers to the stacks.
 std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact, bool segment) {
   std::vector<StackRows> stack_layouts;
   for (Side side : {Side::Encoder, Side::Main}) {
@@ -190,7 +190,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   request.from_start = from_start;
   request.note = change.note;
   request.train = true;
-  // The fork begins at the step that is seen.
+  // The fork begins at the cursor's step.
   if (input.step < input.view.step)
     request.step = std::max(input.step, source.forked_from >= 0 ? source.fork_step : 0);
   state.pending = {view::stacks_of(request.spec.model), change.note};
@@ -265,8 +265,8 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   draw_footer(ui, footer, footer_of(state, input, stacks));
 }
 
-// ---- the row of presets above the diagram has a segment a method where all have room, and a list for the rest. For an
-// encoder-decoder it also has the choice of the stack that they change.
+// ---- The row of presets above the diagram: as many segments as fit, and a list with the other presets. For an
+// encoder-decoder also the choice of the stack that a preset changes.
 
 namespace {
 
@@ -278,7 +278,7 @@ StackContext context_for(const ModelConfig& model, view::Side side) {
   return context_of(model, side == view::Side::Main && model.architecture != Architecture::Encoder);
 }
 
-// A placement by its place in the list, and `place_of` that place, or kCustom.
+// A placement by its index in the list; `place_of`: that index, or kCustom for a placement that is not listed.
 Placement preset_at(int place) { return placements()[static_cast<size_t>(place)]; }
 int place_of(Placement placement) {
   const std::vector<Placement> all = placements();
@@ -286,7 +286,7 @@ int place_of(Placement placement) {
   return at == all.end() ? kCustom : static_cast<int>(at - all.begin());
 }
 
-// The index of the preset that these stacks are, or kCustom.
+// The index of the preset that the stacks, or the one chosen by `which`, match; else kCustom.
 int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
   const auto placement = [&](view::Side side) {
     return placement_of(stacks.wiring(side), context_for(model, side));
@@ -302,7 +302,7 @@ const std::string& preset_help() {
       "run D from there.");
 }
 
-// Says what a preset does, and in small print its formula and where it is from.
+// The help of a preset: what it does, and in small print its formula and source.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
   const std::string source = *row.source ? fmt::format("{}. ", words::spoken(row.source)) : "";
@@ -312,7 +312,7 @@ std::string preset_help(Placement placement) {
                      preset_help());
 }
 
-// Keeps as many whole parts of a formula as have room; the help has all of it.
+// The longest beginning of a formula that fits, cut at ';' or ','; the help has the whole formula.
 std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_view formula, float room) {
   for (char mark : {';', ','})
     while (p.text_width(style, formula) > room && formula.find(mark) != formula.npos)
@@ -348,7 +348,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   return hit.clicked;
 }
 
-// Draws the last row of the list, which asks for a name for the placement in the diagram.
+// Draws the list's last row, which saves the placement in the diagram as a file; returns whether it was pressed.
 bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelConfig& model) {
   HitOptions options{.enabled = is_transformer(model.architecture), .radius = radius::field};
   const Hit hit =
@@ -366,8 +366,8 @@ bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelCon
   return hit.clicked;
 }
 
-// Lists presets from the `first` on, with their formulas; any other choice shows as `other`. `save` is set
-// where the last row was pressed.
+// A drop-down of the presets from index `first` on, with their formulas. Its box shows `other` for an earlier or custom
+// preset. Sets `save` if the last row was pressed. Returns whether the choice changed.
 bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelConfig& model, int first,
                  const std::string& other, int& selected, bool& save) {
   const std::vector<Placement> all = placements();
@@ -426,7 +426,7 @@ bool has_room(Ui& ui, const std::vector<words::Label>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
-// Segments for as many as have room, and a list whose box says "more", "custom" or its choice.
+// Draws segments for as many presets as fit, and a list for the others, whose box says "more", "custom" or the choice.
 bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected, bool& save) {
   std::vector<std::string> names, helps, refusals;
   for (Placement placement : placements()) {
@@ -549,7 +549,7 @@ constexpr Measures kCompact{22, 27, 10, 6,  3,  32, 44, 73, 9,  25, 51, 26, 28, 
 constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  18,
                            28, 15, 0, 36, 36, 20, 5,  12, 0,  40, 0,  44, true};
 
-// Gives three sub-layers the height of two where they can share it. A second stream takes its room from them.
+// Reduces the height of a sub-layer where a layer has three of them or the stack a second stream.
 Measures fitted(Measures m, const StackRows& t) {
   if (m.narrow) {
     if (t.second || t.embedding_norm) m.pitch -= 6;
@@ -700,7 +700,7 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   const float pitch = m.pitch + std::min(share, m.max_pitch_extra);
   float used = needed;
   for (const view::DiagramRow& row : rows) used += row.open ? subs * (pitch - m.pitch) : 0;
-  // Height that the open layer does not take goes between the rows; where all are collapsed, under them too.
+  // Height that the open layer does not take goes between the rows and, where all are collapsed, below them.
   const bool any_open = std::ranges::any_of(rows, [](const auto& row) { return row.open; });
   const size_t gaps = std::max<size_t>(rows.size(), 1) + (any_open ? 0 : 1);
   const float extra = std::max(0.f, area.h - used) / static_cast<float>(gaps);
@@ -738,14 +738,14 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   return d;
 }
 
-// Makes the embedding's box smaller for the box of a memory.
+// Places the memory's box right of the embedding's, which becomes narrower.
 void put_segment(StackLayout& d, bool compact) {
   d.embedding.w = compact ? 118.f : 150.f;
   const float left = d.embedding.right() + 8;
   d.segment = {left, d.embedding.y, d.right - left, d.embedding.h};
 }
 
-// Leads keys and values up from the encoder, over, down between the stacks and into cross-attention.
+// The line of keys and values: up from the encoder, across, down between the stacks and into cross-attention.
 void route_memory(DiagramLayout& d) {
   const StackLayout *from = d.stack_layout(view::Side::Encoder), *to = d.stack_layout(view::Side::Main);
   if (!from || !to || to->rows.empty()) return;

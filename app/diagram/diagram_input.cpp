@@ -1,5 +1,5 @@
-// The diagram takes mouse and keyboard here: every slot and row is a named control, and mouse and keyboard end in the
-// same WiringChange.
+// Mouse and keyboard in the diagram: every slot and row is a named control, and both produce the same WiringChange.
+// Also the list of kinds, layers left out, and the help of the diagram's parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
-// These norms stay when others move: norms that the user locked, and norms in slots that are held.
+// The norms that no edit moves: those that the user locked, and those in slots that a policy locks or hides.
 std::vector<SlotId> fixed_norms(const Ui& ui, const DiagramState& state, const Stacks& stacks) {
   std::vector<SlotId> fixed = state.locked;
   for (const Side side : {Side::Main, Side::Encoder})
@@ -58,8 +58,8 @@ struct SlotInput {
     commit_change(state, input, nullptr, change, from_start, commands);
   }
 
-  // Whether a slot under the mouse stands for a move of the held norm to its place: a slot of the
-  // norm's own sub-layer, or of one that would follow.
+  // Whether a drop on slot `at` moves the dragged norm to at.slot: `at` belongs to the norm's own sub-layer, or to a
+  // sub-layer whose norm would follow.
   bool stands_for(SlotId from, SlotId at) const {
     const Stack s = stack(from.side);
     if (!legal_move(s, from, at.slot) || ui.held("diagram/" + slot_name(at))) return false;
@@ -85,7 +85,7 @@ struct SlotInput {
     return std::nullopt;
   }
 
-  // The brush: the column under the mouse says where to, and the rows it passes say in which layers.
+  // The brush: the slots' column under the mouse is the target slot, and the rows that the mouse passes are the layers.
   void paint_over(Vec mouse, SlotId from) {
     const StackLayout* stack_layout = layout.stack_layout(from.side);
     if (!stack_layout) return;
@@ -161,8 +161,8 @@ struct SlotInput {
     state.cancelled = state.brush = false;
   }
 
-  // Goes left and right along the slots and over to the other stack. It goes up and down along the
-  // sub-layers, to the final norm at the top and the embedding's at the bottom.
+  // Moves the focus by arrow keys: left and right along the slots and into the other stack, up and down along the
+  // sub-layers, with the final norm at the top and the embedding's at the bottom.
   void move_focus(SlotId at, int dx, int dy) {
     constexpr std::array<Slot, 3> across{Slot::Stream, Slot::Before, Slot::After};
     const auto subs = stack(at.side).subs();
@@ -220,7 +220,7 @@ struct SlotInput {
     return kind == NormKind::None ? NormKind::LayerNorm : kind;
   }
 
-  // Serves I, O, P: it moves the norm in focus, or fills and empties the slot. Ctrl: in this layer alone.
+  // The keys I, O, P: move the norm in focus to `slot`, or fill or empty that slot. layer_only (Ctrl): in this layer.
   void to_slot(SlotId at, Slot slot, bool only_this, bool layer_only, bool from_start) {
     if (!at.in_layer()) return;
     const Stack s = stack(at.side);
@@ -362,7 +362,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   state.slot_hovered.reset();
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());
-  // A focus that moved last frame arrives now: one key moves it once, and an opened layer has its slots by now.
+  // A focus change of the last frame is applied now, when a layer that it opened has its slots.
   if (state.focus_next) {
     ui.focus("diagram/" + slot_name(*state.focus_next));
     state.focus_next.reset();
@@ -402,14 +402,14 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   if (!ui.popup_open("diagram/kind")) state.menu.reset();
 }
 
-// ---- the list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one
-// line.
+// ---- The list of kinds of a norm: every kind that the engine has, with related kinds under a common caption. At its
+// end, the norm's epsilon and its lock.
 
 namespace {
 
 constexpr float kWidth = 330, kRow = 27, kCaption = 19, kField = 30;
 
-// Keeps the groups in the engine's order of their first kinds, with kinds of no group at the end.
+// All kinds by group: the groups in the engine's order of their first kinds, then the kinds without a group.
 std::vector<NormKind> ordered_kinds() {
   std::vector<std::string_view> groups;
   for (NormKind kind : kNormKinds) {
@@ -511,8 +511,8 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
   return choice;
 }
 
-// ---- a layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer
-// tells the loss with and without it. Nothing of the run changes.
+// ---- Ablation: a click on the micro-bars of a layer or sub-layer (or on the square of the open layer) leaves it out,
+// and the footer says the loss with and without it. The run itself does not change.
 
 namespace {
 
@@ -583,7 +583,7 @@ struct Controls {
     for (const BarLayout& bar : row.bars) zone = joined(zone, joined(bar.size, bar.gradient));
     const int first = row.row.first;
     if (row.row.count() == 1) return control(zone, first, place_name(model(), stack_layout.side, first), "");
-    // One control serves all bars of the group, so that thin bars can be hit; the height says which layer.
+    // One control covers all bars of the group, so that thin bars can be hit; the mouse's height determines the layer.
     const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side),
                                        first + 1, row.row.last + 1),
                            zone, "", tr("Click a layer's bar away: the loss without it is measured."),
@@ -638,7 +638,7 @@ LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool 
               {"step", grouped(measured->step)}})};
 }
 
-// ---- What the words and signs of the diagram mean, under the mouse: stream, branch, sum, functions, ends, slots.
+// ---- Tooltips for the parts of the diagram: stream, branch, sum, functions, ends, slots.
 
 namespace {
 
@@ -670,7 +670,7 @@ struct Parts {
     tell(place + "/bars", {s.size_bar.x, s.bar.bottom() + 2, s.bar.right() - s.size_bar.x, 15}, function);
   }
 
-  // They stand at the lowest sub-layer of the open layer.
+  // The names of the slots, which the picture has at the lowest sub-layer of the open layer.
   void slot_names(const RowLayout& row) const {
     const SublayerLayout& s = row.subs.front();
     const float below = s.box.bottom() + 1;

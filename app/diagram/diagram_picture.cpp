@@ -1,4 +1,4 @@
-// The picture is painted from its layout: nothing here reads input or changes anything.
+// Paints the diagram from its layout and state: nothing here handles input or changes state.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ std::string started(float value) {
   return tr("It started at {value}.", {{"value", ui::significant(value, 4)}});
 }
 
-// Has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
+// Writes `decimals` digits after the point below one, two up to ten and one from ten on, so that it fits its pill.
 std::string number_of(float value, int decimals = 2) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";
@@ -51,7 +51,7 @@ ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, in
   std::optional<float> factor;
   for (const ResidualRow* row : residual_rows())
     if (!row->factor.empty()) factor = then(fmt::format(".{}", row->word));
-  if (run.history && step < run.history->last_step())  // a run as it stood then, or the newest one
+  if (run.history && step < run.history->last_step())  // an earlier step: from the history
     return {then(".skip.mean"), then(".branch.mean"), factor, step};
   const size_t index = view::sublayer_index(run.spec->model, side, layer, sub);
   ScalesNow now{.factor = factor};
@@ -96,7 +96,7 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
 }
 
 ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
-  constexpr int kFine = 3;  // a scale that grows from zero is seen to move
+  constexpr int kFine = 3;  // decimals, so that the growth of a scale from zero is visible
   const Scale& scale = wiring.branch;
   if (scale.kind == Scale::Kind::One) return {};
   if (scale.kind == Scale::Kind::Constant)
@@ -159,7 +159,7 @@ void lock(Painter& p, Vec centre, float h, Colour colour) {
   p.arc({centre.x, centre.y - h * 0.08f}, w * 0.3f, 3.1416f, 6.2832f, colour, 1.3f);
 }
 
-// Says whose heads have a norm: "q,k,v".
+// The parts of attention heads that have a norm: "q,k,v".
 std::string normed_heads(const Inner& inner) {
   std::string heads;
   for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})
@@ -167,7 +167,7 @@ std::string normed_heads(const Inner& inner) {
   return heads;
 }
 
-// Puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
+// The norms and scales inside a function, as words for small tokens: "LN q,k", "LN W₁", "LN out", "×head", "+shift".
 std::vector<std::string> inner_words(const Wiring& wiring) {
   const Inner& inner = wiring.inner;
   std::vector<std::string> words;
@@ -187,7 +187,7 @@ std::vector<std::string> inner_words(const Wiring& wiring) {
   return words;
 }
 
-// The same for a collapsed row, the longest first: the first that fits is used. It is empty where nothing stands
+// The same for a collapsed row in three lengths, the longest first: the first that fits is used. Empty where nothing is
 // inside.
 std::vector<std::string> inner_brief(const Wiring& wiring) {
   const std::vector<std::string> all = inner_words(wiring);
@@ -205,7 +205,7 @@ std::vector<std::string> inner_brief(const Wiring& wiring) {
   return {whole, all.front(), brief};
 }
 
-// The extras of a layer's function, from 0, beside norms: "rotary", "4:2 heads", "silu gate".
+// The properties of a sub-layer's function other than norms: "rotary", "4:2 heads", "silu gate". `layer` from 0.
 std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub sub, int layer) {
   std::vector<std::string> all;
   if (sub == view::Sub::FeedForward) {
@@ -225,9 +225,9 @@ std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub su
   return all;
 }
 
-/// Lines of several streams.
+/// Width in px of the lines of several streams, by weight.
 constexpr float kThin = 1, kThick = 4;
-constexpr int kMaxLines = 9;  // of depth, which may have more streams than there is room for
+constexpr int kMaxLines = 9;  // most lines that are drawn; a stack that reads over depth may have more streams
 
 constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
@@ -253,13 +253,13 @@ struct StackPainter {
   const Theme& t = ui.theme();
   bool compact = input.compact;
 
-  // They let the open layer lie deeper than the panel: lighter on white, darker in the dark theme.
+  // Background and boxes of the open layer, which stand out from the panel in both themes.
   Colour ground() const { return t.dark ? t.sunk : t.raised; }
   Colour solid() const { return t.dark ? t.field : t.sunk; }
 
   int layers() const { return stack.layers(); }
   const Wiring& wiring(int layer, view::Sub sub) const { return view::wiring_of(stack.wiring, layer, sub); }
-  // Whether norms may stand on the residual stream: not on several.
+  // Whether norms can be on the residual stream: several streams have none.
   bool takes_norms() const { return stream_layout(stack.wiring).one(); }
   bool is_empty_slot(view::SlotId on_stream) const {
     return takes_norms() && view::norm_at(stack.wiring, on_stream) == NormKind::None;
@@ -275,13 +275,13 @@ struct StackPainter {
   // A norm arrives in this slot.
   bool target(view::SlotId at) const { return state.target && state.preview && holds(state.preview->to, at); }
 
-  // The held norm may go there.
+  // The dragged norm may be dropped in this slot of its own sub-layer.
   bool legal(view::SlotId at) const {
     return state.dragging && state.dragging->layer == at.layer && state.dragging->sub == at.sub &&
            state.dragging->side == at.side && view::legal_move(stack, *state.dragging, at.slot);
   }
 
-  // Hovered, or it would follow the hovered norm.
+  // The norm is hovered, or would follow the hovered norm.
   bool lit(view::SlotId at) const {
     if (!state.hovered || state.dragging || view::norm_at(stack.wiring, at) == NormKind::None) return false;
     if (*state.hovered == at) return true;
@@ -372,7 +372,7 @@ struct StackPainter {
     top.text_in(lifted, {Face::Bold, type::body}, t.on_accent, view::token_text(kind), Align::Centre);
   }
 
-  // Leads keys and values from the encoder into the decoder's cross-attention.
+  // Draws the line of keys and values from the encoder into the decoder's cross-attention.
   void memory_line(const DiagramLayout& layout) {
     if (layout.memory.size() < 2) return;
     for (size_t i = 1; i < layout.memory.size(); ++i) {
@@ -388,8 +388,8 @@ struct StackPainter {
     p.polygon(head, t.wire);
   }
 
-  // The sizes of the weights that the streams are read with behind a sub-layer; empty where they are
-  // not known. Of more streams than `count` they belong to the input and to the newest.
+  // The absolute weights with which the streams are read after a sub-layer; empty where not measured. Of more than
+  // `count` streams, the first and the newest ones.
   std::vector<float> read_weights(int layer, view::Sub sub, int count, int all) const {
     std::vector<float> weights;
     const std::string name =
@@ -442,13 +442,13 @@ struct StackPainter {
     until(d.stream_top, 0, view::Sub::FeedForward, 0);
   }
 
-  // 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
+  // The width of a branch's line in px: 2 to 5 by the branch's own share of the state, or 2.4 while not measured.
   float branch_width(view::Sub sub, int layer) const {
     const float share = panels::own_share(input.data, run, layer, sub, input.step, d.side);
     return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
   }
 
-  // Leaves the stream at from_y; for a parallel sub-layer, where the layer begins.
+  // Draws a branch that leaves the stream at from_y: at its fork, or for a parallel sub-layer where the layer begins.
   void branch(const SublayerLayout& s, int layer, float from_y) {
     const float x = d.stream_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
     const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
@@ -472,7 +472,7 @@ struct StackPainter {
     p.polygon(head, t.wire);
   }
 
-  // Puts the extras of the function into its box, each where there is room for its words.
+  // Prepends to `inside` those properties of the function whose words still fit its box.
   void add_ingredients(std::vector<std::string>& inside, view::Sub sub, int layer, float width) const {
     std::vector<std::string> all = ingredient_words(run.spec->model, sub, layer);
     std::ranges::reverse(all);
@@ -524,8 +524,8 @@ struct StackPainter {
     p.text_in(r, {Face::Mono, type::tick}, t.ink, text, Align::Centre);
   }
 
-  // Draws the skip scale on the residual stream. The branch's scale, LayerNorm Scaling's factor and
-  // DeepNorm's init gain stand beside the branch.
+  // Draws the skip scale on the residual stream and the branch's scale on the branch; below the function LayerNorm
+  // Scaling's factor or DeepNorm's init gain.
   void scales(const SublayerLayout& s, int layer) {
     const Wiring& w = wiring(layer, s.sub);
     const ScalesNow now =
@@ -543,7 +543,7 @@ struct StackPainter {
              {Face::Mono, type::tick}, t.ink2, below, Align::Centre);
   }
 
-  // Draws ResiDual's sum of all branches, which is never normalised on the way; after one norm it joins.
+  // Draws a second stream, such as ResiDual's unnormalised sum of all branches, which joins the stream after one norm.
   void second_stream() {
     const float x = d.second.centre().x, k = 5, y = d.join.y;
     const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers
@@ -567,7 +567,7 @@ struct StackPainter {
     plus(d.join);
   }
 
-  // Leads from a memory of the segment before, right of the layers, into the attention of each layer.
+  // Draws the lines from the memory of the previous segment, right of the layers, into the attention of each layer.
   void memory_ways() {
     const float x = d.size_head.x - 5;
     float top = d.segment.y;
@@ -596,7 +596,7 @@ struct StackPainter {
     if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
   }
 
-  // As many words as its box has room for.
+  // The longest text that fits the memory's box.
   std::string memory_words() const {
     const int32_t states = run.spec->model.memory;
     const float room = d.segment.w - 31 - p.text_width({Face::Bold, type::body}, tr("Memory##box"));
@@ -633,7 +633,7 @@ struct StackPainter {
   bool out(int layer, std::optional<view::Sub> sub = {}) const {
     return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
   }
-  // Covers parts that are clicked away with the colour of the ground.
+  // Fades a part that is left out, with the colour behind it.
   void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
   // Draws the residual stream as if the layer were not there.
   void pass_by(float from, float to, Colour behind) {
@@ -757,7 +757,7 @@ struct StackPainter {
         p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
   }
 
-  // Lets a mark stand for its slot in every layer of the row: a change in one of them shows.
+  // A mark of a group represents its slot in all layers of the row, and shows a change in any one of them.
   void collapsed_front(const RowLayout& r) {
     for (const SmallSlots& small : r.small)
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After}) {
@@ -784,7 +784,7 @@ struct StackPainter {
     layer_key(r);
   }
 
-  // Shows norms that cannot be moved: one by which the stream enters, and those inside.
+  // Draws norms that cannot be moved: at the entrance of the sub-layer's stream, and inside its function.
   void fixed_marks(const RowLayout& r, const SmallSlots& small, float named) {
     const Wiring& w = wiring(r.row.first, small.sub);
     if (w.enter != NormKind::None) {
@@ -798,7 +798,7 @@ struct StackPainter {
     const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
     const auto at = std::ranges::find_if(inside, fits);
     const bool between = r.row.count() > 1 && r.small.size() == 2 && !d.narrow;
-    if (at == inside.end() && !between)  // a point stands for words that do not fit
+    if (at == inside.end() && !between)  // a dot replaces words that do not fit
       return small_fixed(centred({r.box.x + 10.5f, small.before.centre().y}, 5, 5));
     // The rows of a group lie so far apart that the words fit over and under its name.
     const std::string& words = at == inside.end() ? inside.back() : *at;
@@ -813,7 +813,7 @@ struct StackPainter {
     p.text_in(token, style, t.ink2, words, Align::Centre);
   }
 
-  // Where the words end.
+  // Draws the row's name and returns the x of its end.
   float row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
@@ -842,7 +842,7 @@ struct StackPainter {
     return badge.right();
   }
 
-  // Draws squares in the depth colours, which are the key of every plot by depth.
+  // Draws the layers' squares in their depth colours, the legend of plots with a line for each layer.
   void layer_key(const RowLayout& r) {
     const bool open = r.row.open;
     const float y = r.box.centre().y;
