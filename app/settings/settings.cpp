@@ -103,7 +103,7 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
 
 namespace {
 
-// Follows the wheel over the rows, and draws a bar at their right for mouse and keys.
+// Scrolls the rows by the wheel, and by a scroll bar at their right for mouse and arrow keys.
 void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
   if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   const Rect place{area.right() + 1, area.y, 13, area.h};
@@ -188,7 +188,7 @@ std::string help_of(const BackendSwitch& s) {
   return help;
 }
 
-// Looks like segmented(). Where there is no CUDA, its half is grey and arrows move nothing.
+// The two segments, in the style of segmented(). Without CUDA, its half is grey and arrow keys do nothing.
 void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optional<BackendChoice>& choice) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();

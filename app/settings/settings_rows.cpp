@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Places of fields that have a row only while a run reads them, below the field that decides on it.
+// The results of place_of() for fields that have a row only while a run reads them: the field on which that depends.
 constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture",
                            kOfPositions = "settings/model.positions",
                            kOfWindow = "settings/model.attention_window";
@@ -48,7 +48,7 @@ struct Range {
   double lo = 0, hi = 0, step = 1;
   bool log = false;
 };
-// Where the useful range is narrower than the possible one.
+// Ranges of fields whose useful values are fewer than the valid ones.
 constexpr Range kRanges[] = {{"model.layers", 1, 24},
                              {"train.lr", 1e-5, 1e-1, 0, true},
                              {"model.d_model", 16, 512, 16, true},
@@ -99,7 +99,7 @@ std::vector<double> values_along(const FieldOptions& scale) {
   return values;
 }
 
-/// The dial's runs: the last losses by run and value, NaN where there is none yet.
+/// The last losses of the dial's runs, by run and value; NaN where a run is not trained yet.
 std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabView& view) {
   const std::vector<DialRun> runs = dial_runs(state, view);
   std::vector<std::vector<double>> ends(view.runs.size(),
@@ -112,7 +112,7 @@ std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabVi
   return ends;
 }
 
-/// Where the number stands along its range, from 0 to 1.
+/// The position of the dial's present value on the field's track, from 0 to 1.
 float share_now(const SettingsState& state, const LabView& view) {
   const Field& field = *find_field(state.dial->key);
   const size_t run = state.dial->only >= 0 ? static_cast<size_t>(state.dial->only) : 0;
@@ -120,7 +120,7 @@ float share_now(const SettingsState& state, const LabView& view) {
   return static_cast<float>(ui::to_track(scale_of(field), now));
 }
 
-/// The run with another value; nothing where it cannot have it.
+/// The specification with another value of a field; nothing where it would be invalid.
 std::optional<RunSpec> with_value(RunSpec run, std::string_view key, const std::string& value) {
   try {
     set_field(run, key, value);
@@ -144,7 +144,7 @@ std::string next_value(const Field& field, const std::string& now, int by) {
   return value == before || value < field.low || value > field.high ? "" : text_of(field, value);
 }
 
-// Makes a value inside a row something to press, underlined while the mouse is over it.
+// A control for a value inside a row, underlined while the mouse is over it.
 Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
               const std::string& help, bool arrows) {
   const Hit hit = ui.hit(name, rect, text, help, {.arrows = arrows, .radius = 4});
@@ -153,7 +153,7 @@ Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::stri
   return hit;
 }
 
-/// A placement's word for a button, where four runs stand in a row: "Post" of "Post-LN".
+/// A placement's short label, "Post" for "Post-LN", for rows with the values of many runs; other texts are unchanged.
 std::string brief(const Field& field, const RunView& run, const std::string& text) {
   if (field.key != "model.placement" && field.key != "model.encoder_placement") return text;
   const std::string value = field.get(*run.spec);
@@ -162,7 +162,7 @@ std::string brief(const Field& field, const RunView& run, const std::string& tex
   return text;
 }
 
-// The fields that are touched most, in the order of their rows.
+// The fields that users change most, in the order of their rows.
 constexpr std::string_view kFirst[] = {
     "model.layers",       "train.lr",   "model.d_model",  "train.batch", "model.heads", "train.optimizer",
     "model.feed_forward", "model.init", "model.sequence", "data.name",   "run.seed"};
@@ -171,7 +171,7 @@ const std::string* own_words(const Field& field, std::string_view what) {
   return words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
 }
 
-// The words after the number: "rows" where no run reads text, as images and states of a parse are not texts.
+// The unit after the number; "rows" for a batch where no run reads text, as images and states of a parse are no texts.
 std::string unit_of(const Field& field, const LabView& view) {
   if (field.key == "train.batch" && !view::any_stream(view)) return tr("rows");
   if (field.key == "model.sequence") return tr("{unit}s", {{"unit", words::spoken(view.unit)}});
@@ -191,7 +191,7 @@ std::string refused_file(const std::string& path) {
   return tr("there is no file {path}", {{"path", path}});
 }
 
-// The name of a kind of data in the list, or of a file's field: settings.toml has the words.
+// The name of a kind of data in the list, or of a field for a file, from settings.toml.
 const std::string& label_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.label", source));
 }
@@ -199,7 +199,7 @@ const std::string& help_of(std::string_view source) {
   return words::say(fmt::format("settings.data.{}.help", source));
 }
 
-// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
+// Why no run reads the field now: "schedule is constant: expected step"; empty where a run does.
 std::string idle_because(const Field& field, const LabView& view) {
   Message reason;
   for (const RunView& run : view.runs) {
@@ -217,8 +217,8 @@ std::string idle_because(const Field& field, const LabView& view) {
 std::string_view place_of(const Field& field) {
   if (field.key == "train.steps") return "transport/budget";
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
-  // Files of data stand in the list of the data, and what one kind of data alone reads has a row only while a run reads
-  // it: see has_row().
+  // Files of data are in the list of the data. A field that only one kind of data reads has a row only while a run
+  // reads it: see has_row().
   if (field.key == "data.text" || field.key == "data.labels" ||
       (field.added && field.key.starts_with("data.")))
     return kOfData;
@@ -349,7 +349,7 @@ void Rows::dial(const Field& field, const Rect& rect, int only) {
   state.dial->place = rect;
 }
 
-// Stands above the number, over its range, so that the slider below is on the same axis; the help comes below.
+// Draws the strip directly above the number field, so that the field's track below is the strip's x axis.
 void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
   if (!state.dial) return;
   const std::vector<std::vector<double>> ends = ends_of(state, view);
@@ -492,7 +492,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   ui.end_popup();
 }
 
-// True between a transformer and another architecture, because no data fits both.
+// True for a change between a transformer and another architecture, because no data fits both.
 bool Rows::replaces(const Field& field, const std::string& value) const {
   return field.key == "model.architecture" &&
          (!is_transformer(architecture_from(value)) || (value == "decoder" && !view::any_stream(view)));
@@ -515,8 +515,8 @@ void Rows::shared(const Field& field, const Rect& rect) {
   mark_pending(field, rect);
 }
 
-// Draws one run's value inside the row of a field that differs. A choice opens its list, a text its box. A
-// number is dragged, changed by arrows, or clicked for a field to type in.
+// Draws one run's value inside the row of a field that differs. A click on a choice opens its list, on a text its box.
+// A number is dragged, changed by arrow keys, or clicked, which opens a field to type into.
 void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
   const RunView& run = view.runs[i];
   const std::string name = fmt::format("settings/{}/{}", field.key, run.letter);
@@ -593,7 +593,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
     for (size_t i = 0; i < texts.size(); ++i) texts[i] = brief(field, view.runs[i], texts[i]);
     measure();
   }
-  // The label keeps its room: of the longest values only the tile stays, which says it under the mouse.
+  // The label is kept: of the longest values only the run's tile is drawn.
   for (size_t i = 0; i < texts.size() && needed > left.w; ++i) {
     std::ranges::max_element(texts, [](const std::string& a, const std::string& b) {
       return a.size() < b.size();
@@ -616,7 +616,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   mark_pending(field, rect);
 }
 
-// ---- how fields are shown: which come first, and over what range their handles move
+// ---- The texts of fields, and which fields come first
 
 std::string spoken_help(const Field& field) {
   std::string text = words::spoken(field.help);
@@ -636,8 +636,8 @@ std::string field_label(const Field& field) {
   return own ? *own : words::spoken(field.label);
 }
 
-// ---- settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and
-// opens a box to type into. A text that cannot be a value is not posted, and the line below the box says why.
+// ---- Settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and
+// opens a text box. A text that is no valid value is not posted, and a line below the box says why.
 
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -712,7 +712,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   ui.end_popup();
 }
 
-// Posts the typed value, or keeps the box open for mending it; Escape leaves.
+// Posts the typed text, or keeps the box open with the reason why it is refused; Escape closes it.
 void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
   const std::string text = field.file ? with_home(state.typed) : state.typed;
   state.refusal = refusal_of(field, text, view, only);
@@ -726,7 +726,7 @@ void Rows::take_text(const Field& field, const std::string& control, const std::
   ui.close_popup();
 }
 
-// Lists all names under one row, because names always differ.
+// One row opens a list of all runs' names, because names always differ.
 void Rows::run_names(const Rect& rect) {
   const std::string name = "settings/run.name";
   const Field& field = *find_field("run.name");
@@ -753,8 +753,8 @@ void Rows::run_names(const Rect& rect) {
   ui.end_popup();
 }
 
-// ---- the row "data": the data of the runs. Its list has the tasks that fit their architecture, and a field for the
-// user's own file, which may also be dropped on the window.
+// ---- The row "data". Its list has the tasks that fit the runs' architecture, and fields for the user's own files,
+// which can also be dropped on the window.
 
 void Rows::data(const Rect& rect) {
   const std::string name = "settings/data.name";
