@@ -1,4 +1,4 @@
-// Draws columns of panels with their plots, and serves the mouse on those over time.
+// The Lab's columns of panels with their plots, and the mouse on the plots.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using namespace panels;
 
-// Keeps the decades that have room, the largest first. The lowest stays clear of the next plot.
+// Drops ticks of decades that are too close together, keeping the largest, and ticks too close to the axis' lower end.
 void thin_ticks(plot::Axis& axis, float height) {
   constexpr double kApart = 15, kAboveEnd = 7;
   const double pixels_per_decade = height / std::log10(axis.hi / axis.lo);
@@ -34,8 +34,8 @@ void thin_ticks(plot::Axis& axis, float height) {
   }
 }
 
-// A panel's height in a column of this height. Panels that come first have their share of all of it,
-// and the others share the rest.
+// A panel's default height in a column of this height: with Place::first its share of the whole column, else its share
+// of the rest.
 float own_height(const std::vector<const Panel*>& panels, const Panel& panel, float height) {
   const auto of_all = [&](const Place& place) {
     return std::round(std::max(place.least, place.share * height));
@@ -54,7 +54,7 @@ constexpr float kStackWidth = 88;    // width of the list "decoder, encoder"
 constexpr float kWeightsWidth = 94;  // width of the list "β², weights"
 constexpr float kLinesWidth = 128;   // width of the list "layers, heads of layer 1, ..."
 
-// How much is left of a line that the run of the present settings will replace in a moment.
+// The opacity of the lines of a stale run, which a run with the present settings is about to replace.
 constexpr float kStale = 0.3f;
 
 // The gap below the n-th panel of a column that a user can drag.
@@ -174,13 +174,13 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (shown.empty()) return;
   plot::PlotSpec& plot = shown.front();
   if (panel.speaks_on_lines || f.compact()) plot.sentence.clear();
-  // The plots over time stand below one another and share a margin, so that their cursors are in one line.
+  // The plots over time are below each other and share the right margin, so that their cursors are aligned.
   f.pad_right = std::max(
       {f.pad_right, plot::needed_pad_right(f.ui, plot, rect.w - 8), f.compact() ? 0.f : over_time_pad_});
   plot.pad_right = f.pad_right;
   CellOptions options = cell_options(f, panel);
   constexpr float kLess = 62;
-  // The first of the plots that the button hides has the button.
+  // The button is on the first of the plots that it hides.
   const bool less = !f.compact() && std::string_view(panel.id) == "plot/rate";
   if (less) options.right = kLess + 24;
   const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, options);
@@ -192,7 +192,7 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
 
-// Draws the colours of a map, from the lowest number to the highest.
+// Draws the colour scale of the maps, from the lowest number to the highest.
 void LabScreen::map_scale(Frame& f, const Rect& bar) {
   colour_scale(f.ui.paint(), bar, 32, true, [&](float share) { return heat_colour(f.ui.theme(), share); });
 }
@@ -204,7 +204,7 @@ void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHi
   if (const std::string words = cell_words(plot, hit.x, hit.y); !words.empty()) f.ui.tooltip(words);
 }
 
-// Title, choices, and the key: layer 1 ... 6 or head 1 ... 4 in the colours of the lines, or the scale of a map.
+// Draws title, choices and the legend: layer 1 ... 6 or head 1 ... 4 in the lines' colours, or the scale of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);
   const bool both = view::any_both(f.view), heads = chooses && of_heads(metric_of(panel)) && plot_.heads_of;
@@ -386,7 +386,7 @@ void LabScreen::draw_lines_choice(Frame& f, const Panel& panel, const Rect& rect
   plot_.heads_of = selected > 0 ? std::optional(selected - 1) : std::nullopt;
 }
 
-// Draws the colours of a map with their ends at the right of a row, where there is room behind `from`.
+// Draws the colour scale of the maps, with its ends in numbers, at the right of a row, if it fits right of `from`.
 void LabScreen::draw_map_key(Frame& f, const Panel& panel, const Rect& row, float from) {
   constexpr float kWidest = 72, kNarrowest = 24, kGap = 6;
   const std::vector<plot::PlotSpec> shown = plots(f, panel);
@@ -445,7 +445,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar, const plot::HeatMap& 
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, heat.signed_data ? "−" + full : "0");
 }
 
-// Title, stack and step; a button asks for a whole batch where none was measured.
+// Draws title, choices and step, and a button that measures the whole batch where the step has no such measurement.
 Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
@@ -454,15 +454,15 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const float stack_w = both ? kStackWidth + 8 : 0.f, weights_w = chooses ? kWeightsWidth + 8 : 0.f;
   const float room =
       rect.w - 2 * space::pad - p.text_width({Face::Bold, type::title}, head.title) - 8 - stack_w - weights_w;
-  // A button asks for the whole batch. Beside the list of weights it has no more room than its words take, and where
-  // that is not left either, the palette has it.
+  // The button for the whole batch. Next to the list of weights it is only as wide as its text, and where even that
+  // does not fit, only the palette has the command.
   const float batch_w =
       chooses ? p.text_width({Face::Sans, type::tick}, tr("whole batch")) + 20 : kBatchWidth;
   const bool asks = !whole && (!chooses || batch_w + 8 <= room);
   const float button_w = asks ? batch_w + 8 : 0.f;
   std::string at =
       whole ? tr("whole batch, step {step}", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
-  // The list of stacks takes the place of the step, and so does the list of weights where both have no room.
+  // The list of stacks replaces the step, and so does the list of weights where there is no space for both.
   if (both || (chooses && p.text_width(small, at) + button_w + 8 > room)) at = whole ? tr("whole batch") : "";
   CellOptions options = cell_options(f, panel);
   const float right = rect.right() - space::pad - stack_w;
@@ -547,12 +547,12 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 
-// Draws the tabs, the controls of the open tab, and the step.
+// Draws the tabs, the controls of the open tab, and the step of plots at a step.
 void LabScreen::compact_head(Frame& f, const Rect& head) {
   const std::vector<const Panel*> tabs = tab_panels();
   Rect controls = head.inset(0, 6);
   controls.x -= 4;
-  // Tabs are called by what they show, where all of them have room for it.
+  // Tabs are named after the metrics they show if all these names fit, else after their usual metrics.
   std::vector<words::Label> words, usual;
   for (const Panel* tab : tabs) {
     usual.push_back({tab->place.tab, std::string(shown_label(tab->place.tab))});
@@ -562,7 +562,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
                         : words::label(tab->form == Form::Strips ? about.over_time : about.by_layer));
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
-  // Up to this much stands behind the tabs. Where the row has no room for both, the tabs are a list.
+  // The px for the colour scale behind the tabs. Where the row cannot hold tabs and controls, the tabs are a list.
   constexpr float kKeyRoom = 104;
   const Panel& chosen = *tabs[static_cast<size_t>(plot_tab_)];
   const bool map = chooses_lines(f, chosen) && plot_.map && of_map(metric_of(chosen));

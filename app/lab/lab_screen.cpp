@@ -37,7 +37,7 @@ diagram::DiagramInput diagram_input(const LabView& view, view::LabData& data, in
   return {view, data, step, compact, layer};
 }
 
-/// Whether a run of these settings, which trains for as long as all do, is the one that was asked for.
+/// Whether `spec` is the one specification that was requested, apart from the number of steps.
 bool answers(const RunSpec& spec, const session::Suppose& asked) {
   if (asked.specs.size() != 1) return false;
   RunSpec wanted = asked.specs.front();
@@ -47,8 +47,8 @@ bool answers(const RunSpec& spec, const session::Suppose& asked) {
 
 // ---- the run cards
 
-// Draws a card for each run with its name, wiring, progress and the text it writes now. A fork begins
-// on run D's card. The Lab screen calls it. Controls: run/A ... run/D.
+// A card for each run with its name, wiring, state, loss and the text that it writes. Run D's card shows what a drop in
+// the diagram will do. Controls: run/A ... run/D.
 
 struct CardOptions {
   Size size = Size::Full;
@@ -57,7 +57,7 @@ struct CardOptions {
   bool held = false;     // run D is the run with the held norm dropped
 };
 
-// The card, with words, of a run D that does not exist yet, if other cards keep kMinBeside each.
+// Px of the card of a run D that does not exist yet: wide, with text, if the other cards keep kMinBeside each.
 constexpr float kEmptyWide = 256, kEmptySquare = 40, kMinBeside = 300;
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
@@ -91,7 +91,7 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   return b;
 }
 
-// Says "norm on stream", "norms mixed" where stacks differ, or where a chain has its norms.
+// The placement in words: "norm on stream"; "norms mixed" where two stacks differ; of a chain its own caption.
 std::string card_caption(const ModelConfig& model) {
   if (!is_transformer(model.architecture)) return view::chain_caption(model);
   const view::Stacks stacks = view::stacks_of(model);
@@ -138,7 +138,7 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   p.fill({rest.x + w + 3, line.centre().y - 7, 6, 14}, t.ink2, 1);
 }
 
-// Keeps as many whole parts of a name as have room.
+// The longest beginning of a name that fits, cut between its parts.
 std::string name_that_fits(const Painter& p, const TextStyle& style, std::string name, float room) {
   while (p.text_width(style, name) > room && name.find(", ") != name.npos) name.resize(name.rfind(", "));
   return name;
@@ -149,7 +149,7 @@ std::string loss_text(const RunView& run) {
   return ui::decimals(run.loss, 2);
 }
 
-// How a small model's verdict differs from the usual size's, for an instant run; empty where both agree.
+// The note that an instant run's verdict differs at the usual size, in two lengths; empty where both sizes agree.
 struct SizeNote {
   std::string whole, brief;
 };
@@ -290,7 +290,7 @@ struct Card {
     return tr(" {steps} steps of its own", {{"steps", grouped(view.portion)}});
   }
 
-  // Draws the place of run D: quiet until something is held, then it says what a drop will do.
+  // Draws the empty card of run D. While a norm is dragged, it says what a drop will do.
   void empty(const Rect& card, const diagram::DiagramState& state) {
     const bool held = state.dragging.has_value(), building = state.pending.has_value();
     if (held || building) p.fill(card, t.accent_soft, radius::panel);
@@ -334,7 +334,7 @@ struct Card {
               t.ink2, below);
   }
 
-  // Run D's card while something is held: it says that a drop replaces the run.
+  // Draws run D's card while a norm is dragged: it says that a drop replaces the run.
   void replacing(const Rect& card, const diagram::DiagramState& state) {
     drop_here(card);
     const float pad = compact() ? 10 : space::pad, size = compact() ? 26 : 30;
@@ -452,8 +452,8 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
   return requests;
 }
 
-// Asks for the run that is in question, held or under the mouse, else for those along the number under the mouse; and
-// for those beside the setting that was changed last; once for each.
+// Requests hypothetical runs while runs are instant: the one that a drag or hover would give, else those of the dial;
+// and ahead of time the neighbours of the last changed setting. Posts only a request that differs from the last one.
 void LabScreen::suppose(const Frame& f) {
   session::Suppose asked;
   std::vector<session::EditField> edits;
@@ -479,9 +479,9 @@ void LabScreen::suppose(const Frame& f) {
   f.commands.emplace_back(std::move(asked));
 }
 
-// As it would be if the norm that is held were dropped where it is, so that all cards and plots answer the mouse.
-// Between two slots, and until the next one's run is trained, the one before it stays, pale. No answer to an earlier
-// question is left. Nothing where the Lab's own view says all this.
+// The view with run D as if the dragged norm were dropped, so that all cards and plots react to the drag. Between two
+// slots, and until the next run is trained, the previous one stays, marked stale. Runs trained for an earlier request
+// are removed from the view. Nothing where the Lab's own view needs no change.
 std::optional<LabView> LabScreen::with_held(const LabView& view) {
   if (!diagram_.dragging && !diagram_.pending) held_.reset();
   const bool one = view.supposed.size() == 1;
@@ -524,7 +524,7 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
   }
 }
 
-// Draws the way to all plots, below the few of a first start.
+// Draws the button that shows all plots, below the few of a first start.
 void LabScreen::draw_more(Frame& f, const Rect& rect) {
   if (button(f.ui, "lab/more", rect, tr("More measurements"),
              tr("Shows the other plots too: learning rate, gradients over time, hidden states, residual "
@@ -533,7 +533,7 @@ void LabScreen::draw_more(Frame& f, const Rect& rect) {
     few_ = false;
 }
 
-// Stands in an empty Lab.
+// Draws the text and button of a Lab without runs.
 void LabScreen::draw_start(Frame& f, const Rect& rect) {
   const Rect inner = panel(f.ui, rect, {});
   const Rect middle = centred(inner.centre(), std::min(460.f, inner.w), 90);
@@ -553,7 +553,7 @@ void LabScreen::posted(session::Ticket ticket) {
   if (diagram_.pending && diagram_.pending->ticket == 0) diagram_.pending->ticket = ticket;
 }
 
-// Keeps the cursor at a step whose whole batch was measured, as the picture is of that step.
+// Pins the cursor to a step at which the whole batch was just measured, while training goes on.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;
   for (const RunView& run : view.runs)
@@ -563,7 +563,7 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-// Draws the left column: diagram and settings of the runs.
+// ---- The left column: diagram and settings of the runs.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::Full) {
@@ -667,7 +667,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   settings::draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
 }
 
-// ---- The palette shows controls that exist and are not drawn now beside those on screen, and brings them forth.
+// ---- The palette also lists controls that are not drawn now, and reveals them.
 
 namespace {
 
@@ -684,7 +684,7 @@ constexpr std::pair<const char*, const char*> kPace[] = {
      "A small model, of which every change trains all steps anew within moments: whatever you move, the plots show how "
      "the training would have ended (N)."}};
 
-// True for the first of runs with one schedule, because such runs share its handle. A warm-up that is over has none.
+// Whether the plot has a handle for this run's warm-up: not if it is over, nor if an earlier run has the same schedule.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;
   if (schedule.target > 0 || (!view.instant && schedule.warmup <= view.runs[index].step) ||

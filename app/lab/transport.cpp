@@ -41,9 +41,9 @@ struct TimelineLabel {
   const char* term = "";
 };
 
-// Places the names of the timeline's events, in rows: over the marker, or pushed to either side, clear of the
-// playhead's flag, of the bookmarks and of each other. Without room there, a label stands in the next row; where all
-// are full, the run's letter stands for it, and where even that has no room nothing does.
+// Places the labels of the timeline's events in rows: above the marker, or pushed to either side, clear of the
+// playhead's flag, of the bookmarks and of each other. A label that does not fit goes to the next row; where all rows
+// are full, the run's letter replaces it, or nothing where even that does not fit.
 struct Placing {
   Rect bar;
   float playhead, flag_left, flag_right;  // the ends of its flag with the button beside it, in the lower row
@@ -65,7 +65,7 @@ struct Placing {
     return l;
   }
 
-  // Tests the lower row alone, because the flag and the bookmarks stand there.
+  // Whether a label covers the flag or a bookmark, which are in the lower row only.
   bool covers_flag(const TimelineLabel& l) const {
     if (l.row > 0) return false;
     const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
@@ -134,7 +134,7 @@ struct Timeline {
   Painter& p;
   const Theme& t;
   int last;
-  float room_left = 26, room_right = 26;  // that the flag and its words take from the playhead on
+  float room_left = 26, room_right = 26;  // px left and right of the playhead for its flag and the fork button
 
   float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
 
@@ -181,7 +181,7 @@ struct Timeline {
     p.ring(at, 6, look.line, 2);
   }
 
-  // Names the marks in two rows; in a small window in one row of smaller words, right above the marks.
+  // Draws the marks' labels in two rows; in the compact layout in one row of smaller text, directly above the marks.
   void labels(const std::vector<TimelineMark>& marks, float playhead) {
     const bool compact = size == Size::Compact;
     const TextStyle style{Face::Sans, compact ? type::tick : type::body};
@@ -240,7 +240,7 @@ struct Timeline {
     if (chosen) pin_cursor(state, view, *chosen);
   }
 
-  // Beside the flag, on the side where there is room.
+  // The fork button's rectangle next to the flag, on the side with space; nothing where no fork is possible.
   std::optional<Rect> fork_place(float x) {
     const int step = cursor_step(state, view);
     const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
@@ -331,12 +331,12 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
-constexpr float kSpeedWidth = 168;  // the longest word and some 10 px on either side of each
+constexpr float kSpeedWidth = 168;  // fits the labels of all segments with some 10 px on either side of each
 
-// Whether every run has made all steps of the budget. Play then goes on for as many again.
+// Whether the runs have paused at the budget, so that play adds LabView::portion steps.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
 
-/// The same runs whole at the small size, or step by step at the usual size.
+/// The command that replaces the runs by instant runs at the small size, or by the same runs at the usual size.
 session::ReplaceRuns at_other_size(const LabView& view, bool small) {
   session::ReplaceRuns runs;
   for (const RunView& run : view.runs) {
@@ -379,7 +379,7 @@ void speed_switch(Ui& ui, TransportState& state, const LabView& view, const Rect
     choose_speed(state, view, speed, commands);
 }
 
-// Opens from the step counter of a small window, with the controls that a larger window has beside it.
+// The list that the step counter of the compact layout opens: budget, speed and clock figures.
 void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& counter, bool clock,
                std::vector<session::Command>& commands) {
   constexpr const char* kName = "transport/pace";
@@ -555,7 +555,7 @@ namespace {
 
 constexpr std::string_view kBecame = "→";  // separates old and new value in an edit
 
-// The words beside an event's marker, and its entry in the glossary. Other events are not shown.
+// The label of an event and its glossary entry. Events of other kinds are not shown.
 struct EventWords {
   RunEvent::Kind kind;
   const char* text;
