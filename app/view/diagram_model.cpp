@@ -12,7 +12,7 @@
 namespace normscope::view {
 namespace {
 
-/// By Slot: its name in controls, where it is, and what a drop there does.
+/// By Slot: its name in controls, its position in words, and the text for a drop there.
 constexpr struct {
   const char *name, *place, *dropped;
 } kSlotWords[] = {
@@ -26,7 +26,7 @@ constexpr std::array<Sub, 3> kThree{Sub::Attention, Sub::Cross, Sub::FeedForward
 
 bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
 
-// The sub-layers that follow an edit of one: in alike layers, or this one alone.
+// The sub-layers that an edit of a slot applies to: all those of alike layers, or the slot's own alone.
 std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool only_this) {
   std::vector<std::pair<int, Sub>> result;
   if (!in_range(stack, at.layer)) return result;
@@ -43,8 +43,8 @@ bool norms_stream(const Stack& stack, const StackWiring& wiring) {
   return false;
 }
 
-// Gives a stream that loses its last norm a final one, without which the output would read states of any
-// size, and takes that away where norms come back onto the stream.
+// Adds a final norm to a stream that loses its last norm, because otherwise the output would read states of any size,
+// and removes the final norm when norms return onto the stream.
 void bring_final(const Stack& stack, WiringChange& change) {
   const SlotId at{kFinal, Sub::Attention, Slot::Stream, stack.side};
   const bool was = norms_stream(stack, stack.wiring), is = norms_stream(stack, change.wiring);
@@ -79,10 +79,10 @@ bool same_locks(const Stack& stack, int a, int b) {
   return true;
 }
 
-/// The glyph of a run card: where the norms of the first layer sit, when all layers agree on it.
+/// The slots that hold a norm in every sub-layer, for the glyph of a run card.
 struct GlyphSlots {
   bool before = false, after = false, stream = false;
-  bool inside = false;  // norms where no slot is, in any layer
+  bool inside = false;  // some sub-layer has a norm outside the slots
 };
 
 GlyphSlots glyph_slots(const Stack& stack) {
@@ -185,8 +185,8 @@ std::string slot_name(SlotId at) {
 }
 
 bool same_layer(const Stack& stack, int a, int b) {
-  // The factors of LayerNorm Scaling and of SiameseNorm's branches belong to the place: they do not make a layer
-  // another kind of layer.
+  // The factors of LayerNorm Scaling and of SiameseNorm's branches depend on the layer's index: layers that differ only
+  // in them are alike.
   const bool beside_read = stream_layout(stack.wiring).beside_read;
   const auto same = [&](Sub sub) {
     Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
@@ -304,7 +304,7 @@ WiringChange copy_layer(const Stack& stack, int from, int to) {
   return change;
 }
 
-// ---- captions and phrases; the words of every kind of norm come from assets/words/norms.toml
+// ---- Captions and phrases; the texts of every kind of norm come from assets/words/norms.toml
 
 std::string placement_caption(const Stack& stack) {
   const GlyphSlots all = glyph_slots(stack);
@@ -441,7 +441,7 @@ using namespace ui;
 
 namespace {
 
-// Draws boxes on a line, without a way around them, and the norms between them.
+// Draws a chain: two boxes on a line, without a skip path around them, and a norm between them.
 void draw_chain_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -25,8 +25,8 @@ bool names(std::string_view places, std::string_view place) {
   return false;
 }
 
-// Maps a control's name to what it stands for: one run's value to its setting, also where a lesson offers
-// it, a preset's place to the preset, a slot of any layer to the norm in it.
+// Maps a control's name to the name that a term's `places` has: one run's value, or a lesson's offer of it, to the
+// setting; both controls of a preset to the preset; a slot of any layer to the norm's setting.
 std::string meaning_of(std::string_view place) {
   constexpr std::string_view kOffered = "lesson/challenge/";
   if (place.starts_with(kOffered))
@@ -47,11 +47,11 @@ std::string meaning_of(std::string_view place) {
 struct Mark {
   const Term* term;
   ui::Rect rect;
-  std::string control;   // "term/cosine"; on its further lines in running text "term/cosine/2"
-  bool further = false;  // a further line: Tab stops at the first alone
+  std::string control;   // "term/cosine"; "term/cosine/2" for the second line of a term in running text
+  bool further = false;  // the term's second or later line, which Tab skips
 };
 
-// The titles of this frame that stand for a term.
+// The titles of this frame that have an entry.
 std::vector<Mark> marks_of(const ui::Ui& ui, const words::Language& words) {
   std::vector<Mark> marks;
   for (const ui::Control& c : ui.registry().all()) {
@@ -66,7 +66,7 @@ std::vector<Mark> marks_of(const ui::Ui& ui, const words::Language& words) {
   return marks;
 }
 
-// The subject of F1: the control in focus, else the one under the mouse.
+// The term that F1 opens: of the control in focus, else of the last drawn control under the mouse that has one.
 const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
   if (const Term* term = term_at(ui.focused(), words)) return term;
   const Term* found = nullptr;
@@ -76,7 +76,7 @@ const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
   return found;
 }
 
-// Draws the entry that is kept open and returns the lesson that was asked for.
+// Draws the open entry and returns the lesson whose button was pressed, else kNoLesson.
 int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open,
                const words::Language& words) {
   using namespace ui;
@@ -87,7 +87,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   const std::string source = source_text(term, words);
   const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
   Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62 + way};
-  for (const Mark& mark : marks) {  // the entry opens beside the word on the screen
+  for (const Mark& mark : marks) {  // the entry opens below or above the term's title
     if (mark.term != &term) continue;
     box.x = std::min(mark.rect.x, ui.size().x - width - 8);
     box.y = mark.rect.bottom() + 2;
@@ -113,7 +113,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   return asked ? term.lesson : kNoLesson;
 }
 
-/// Takes an entry from where its keys, made of id and name, stand in assets/words.
+/// Reads an entry of assets/words; `keys` is the format of its keys from id and name: "glossary.{}.{}".
 Term term_of(std::string_view id, const char* keys, const words::Language& said) {
   const auto text = [&](std::string_view what) {
     const std::string* found = said.find(fmt::format(fmt::runtime(keys), id, what));

@@ -90,7 +90,7 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
   return c.rate;
 }
 
-// Appends the steps made since, from a frame each, and leaves out those that the history has dropped.
+// Appends the steps since the line's end, each from its history frame, without steps whose frame has been dropped.
 void LabData::extend(const RunView& run, RunLines& c, GrowingLine& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();
@@ -128,7 +128,7 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   return g.line;
 }
 
-// No point where one of the two lines has a point that the other lost to thinning.
+// Has a point only at steps that both lines have: thinning may have removed a step from one of them.
 std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
                                               const std::string& below) {
   const auto up = stat(run, above), down = stat(run, below);
@@ -235,7 +235,7 @@ void learning(RunView& then, int since) {
   then.badge = fmt::format("learning since step {}", since);
 }
 
-// Sets what the events up to its step say of a run.
+// Sets state, badge and note of an earlier run by the verdict from its history up to its step.
 void apply_events(RunView& then, const RunView& now) {
   undecided(then);
   const Verdict verdict = then.history ? verdict_of(*then.history, then.step) : Verdict{};
@@ -256,7 +256,7 @@ void apply_events(RunView& then, const RunView& now) {
       break;
     case Verdict::Kind::Failed:
     case Verdict::Kind::Undecided: {
-      // A fork keeps what its source had learned, once enough steps of its own allow a verdict.
+      // A fork keeps its source's state of learning, once enough steps of its own allow a verdict.
       const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;
       if (forked && verdict.since == 0 && now.learning_since > 0 && now.learning_since <= then.fork_step)
         learning(then, now.learning_since);

@@ -7,7 +7,7 @@
 namespace normscope::view {
 namespace {
 
-// The value as the field would have it, or nothing where the trainer will refuse it.
+// The value as the field would print it; nothing where the trainer will refuse it.
 std::optional<std::string> taken(const RunSpec& spec, const std::string& key, const std::string& value) {
   RunSpec trial = spec;
   try {

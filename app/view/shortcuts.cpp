@@ -65,7 +65,7 @@ constexpr Shortcut kRows[] = {
     {Act::FirstLesson, "first_lesson", "", "app/tab/lessons", "", true},
 };
 
-/// The rows above, and the gestures of add-ons: those in the words alone.
+/// The rows above and the gestures of add-ons, which have an entry in shortcuts.toml only.
 std::vector<Shortcut> rows() {
   std::vector<Shortcut> all(std::begin(kRows), std::end(kRows));
   for (const std::string_view id : words::language("en").below("shortcuts"))
