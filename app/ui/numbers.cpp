@@ -1,5 +1,5 @@
-// Numbers as people read them: groups of three, powers with superscripts, point and gap of the window's language.
-// numbers.h declares them.
+// Numbers as text for people: groups of three, powers with superscripts, decimal sign and separator of the window's
+// language. numbers.h declares the functions.
 #include <fmt/format.h>
 
 #include <cmath>

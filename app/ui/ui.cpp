@@ -17,7 +17,7 @@ namespace normscope::ui {
 namespace {
 
 constexpr float drag_threshold = 3;  // logical px before a press becomes a drag
-// Logical px from the window's edge within which the mouse moves what it shows.
+// Logical px from the window's edge within which the mouse pans a drawing that is larger than the window.
 constexpr float edge_reach = 20;
 
 constexpr ImGuiWindowFlags plain_window = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -92,8 +92,8 @@ void Ui::end_frame() {
   follow_hand();
 }
 
-// Moves the shown part when the mouse comes near an edge, faster the nearer it is. It also brings a
-// control that Tab reaches into the shown part.
+// Pans a drawing that is larger than the window when the mouse comes near an edge, faster the nearer it is, and when
+// Tab moves the focus to a control outside the window.
 void Ui::follow_hand() {
   const ImGuiIO& io = ImGui::GetIO();
   const Vec window{io.DisplaySize.x, io.DisplaySize.y}, whole{size_.x * scale_, size_.y * scale_};
@@ -123,7 +123,7 @@ void Ui::follow_hand() {
   see({pan_.x, pan_.y}, io.DisplaySize);
 }
 
-// Shows along the lower and right edge which part of the drawing the window shows.
+// Draws position bars along the lower and the right edge of a window that shows a part of the drawing.
 void Ui::draw_part(Vec window_px, Vec whole_px) {
   constexpr float thick = 4;
   const Vec from{pan_.x / scale_, pan_.y / scale_}, window{window_px.x / scale_, window_px.y / scale_};
@@ -169,7 +169,7 @@ void Ui::move_focus() {
   focus_visible_ = true;
 }
 
-// Whether a control of the last frame, other than a surface under `beside`, is at the mouse.
+// Whether an enabled control of the last frame is under the mouse that does not contain the centre of `beside`.
 bool Ui::drawn_under_mouse(const Rect& beside) const {
   const auto all = last_registry_.all();
   return std::ranges::any_of(all, [&](const Control& c) {
@@ -184,7 +184,7 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   registry_.add({name, rect, std::string(value), std::string(help), options.enabled, true});
   Hit h{.shift = shift(), .alt = alt(), .ctrl = ctrl()};
   if (rect.empty()) return h;
-  // A control is at least 24 x 24 to hit, however small it is drawn, but the margin yields to what is drawn in it.
+  // The hit area is at least 24 x 24 px, however small the control is drawn, but its margin yields to other controls.
   Rect area = centred(rect.centre(), std::max(rect.w, space::hit_min), std::max(rect.h, space::hit_min));
   if (area.contains(mouse()) && !rect.contains(mouse()) && drawn_under_mouse(rect)) area = rect;
   ImGui::SetCursorScreenPos({area.x * scale_, area.y * scale_});
@@ -241,7 +241,7 @@ void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (h.arrow_x || h.arrow_y) focus_visible_ = true;
 }
 
-// Keeps the smallest of what lies under the mouse: a word on a card says more than the card.
+// Records the help of the smallest region under the mouse, because a word on a card is more specific than the card.
 void Ui::explain(std::string_view name, std::string_view help, const Rect& rect, const Rect& beside) {
   if (help.empty()) return;
   if (explained_ && explained_->rect.w * explained_->rect.h < rect.w * rect.h) return;
@@ -538,9 +538,9 @@ void new_frame(Vec pan, Vec panned) {
   for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
 
-// ---- what Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
-// as always. At the end of the frame whatever lies in a hidden control becomes transparent, whatever lies in a locked
-// one pale, triangle by triangle, each as the smallest control around it says.
+// ---- Locked and hidden controls in the hit test and in the drawing. A control draws itself in the normal way. At the
+// end of the frame, every triangle inside a hidden control becomes transparent and inside a locked control pale; of
+// nested controls the smallest decides.
 
 namespace {
 
@@ -562,7 +562,7 @@ struct Place {
   float opacity;
 };
 
-// Takes `places` from the smallest on; `all` is the rectangle around the places that are not opaque.
+// Gives triangles the opacity of the smallest place around them. `places`: smallest first; `all` holds the dim ones.
 void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
   std::vector<float> opacity(static_cast<size_t>(list.VtxBuffer.Size), 1);
   for (const ImDrawCmd& cmd : list.CmdBuffer)
@@ -613,12 +613,12 @@ Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
     return area.hold == Hold::Hidden && area.list == list && area.rect.contains(rect);
   });
   if (!rule && inside) hold = Hold::Hidden;
-  // A region without interaction cannot be locked: what a locked plot shows stays as it is.
+  // A region without interaction cannot be locked, only hidden: a locked plot is drawn as usual.
   if (interactive || hold == Hold::Hidden) areas_.push_back({list, rect, clip_of(list, scale_), hold});
   return hold;
 }
 
-// Answers for a control that has no say in the hit; it returns nothing where the control is free.
+// The hit of a control that is locked, hidden or picked by pointing; nothing for any other control.
 std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, std::string_view value,
                                    std::string_view help, const HitOptions& options) {
   const Hold hold = note_place(name, rect, true);
@@ -645,7 +645,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   return Hit{};
 }
 
-// While pointing, the mouse, or Tab and Enter, only names the control.
+// While pointing, a click, or Tab and Enter, picks the control for take_picked() and does not activate it.
 Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions options, Hit h) {
   options.enabled = true;
   keyboard(h, name, options);
@@ -655,7 +655,7 @@ Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions option
   return Hit{};
 }
 
-// Drops the texts of hidden controls, as nobody sees them.
+// Removes the texts of hidden controls from the records.
 void Ui::forget_hidden_texts() {
   std::erase_if(texts_, [&](const TextRecord& text) {
     const auto holder = std::ranges::find_if(areas_, [&](const HeldArea& area) {
