@@ -16,7 +16,7 @@ struct Texture {
   int width = 0, height = 0, bytes = 4;
   bool coloured = false;
 
-  // A texel as 0xAABBGGRR and repeats the edge.
+  // A texel as 0xAABBGGRR; outside the texture the texel at its edge.
   uint32_t texel(int x, int y) const {
     x = std::clamp(x, 0, width - 1);
     y = std::clamp(y, 0, height - 1);
@@ -101,7 +101,7 @@ class Canvas {
     parts({0, 0, image_.width, image_.height}, [&](Clip part) { fill(part, colour); });
   }
 
-  // Takes a point in Dear ImGui's coordinates, whose display may start anywhere and count in coarser units.
+  // Converts a point from Dear ImGui's coordinates, whose origin and scale the draw data gives.
   ImVec2 pixel(ImVec2 p) const { return {(p.x - origin_.x) * scale_.x, (p.y - origin_.y) * scale_.y}; }
 
   void set(Clip clip, Texture texture) {
@@ -123,7 +123,7 @@ class Canvas {
  private:
   uint32_t* row(int y) { return image_.pixels.data() + size_t(y) * image_.width; }
 
-  // Passes a box to `draw` in pieces that have to be drawn. A pixel's colour must not depend on where a piece begins.
+  // Splits a box into the parts that lie in chosen tiles. A pixel's colour must not depend on where a part begins.
   template <typename Draw>
   void parts(Clip box, Draw draw) {
     if (!tiles_) return draw(box);
@@ -185,8 +185,8 @@ class Canvas {
     }
   }
 
-  // Draws a glyph at its own size, a whole number of texels to a pixel: every pixel lies alike between four
-  // texels, so one set of weights (in 1/256 each way) does for all.
+  // Draws a glyph at its own size, with one texel per pixel along y and a whole number along x: every pixel has the
+  // same position between four texels, so all pixels share one pair of weights in 1/256.
   bool glyph(const ImDrawVert& a, const ImDrawVert& c, ImVec2 low, ImVec2 high, Clip box) {
     if (!texture_.pixels || texture_.coloured) return false;
     const float u = a.uv.x * float(texture_.width), v = a.uv.y * float(texture_.height);

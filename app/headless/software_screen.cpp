@@ -9,7 +9,7 @@
 #include "app/headless/ui_driver.h"
 
 namespace normscope::headless {
-#ifdef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than the browser's own software
+#ifdef __EMSCRIPTEN__  // drawing on the page's only thread would cost more than the browser's own software renderer
 
 SoftwareScreen::~SoftwareScreen() = default;
 
@@ -106,7 +106,7 @@ void SoftwareScreen::resize(int width, int height) {
   framebuffers().bind(kReadFramebuffer, 0);
 }
 
-// Sends, for every row of tiles, the tiles from the first to the last that changed.
+// Copies to the texture, for every row of tiles, the tiles from the first to the last that changed.
 void SoftwareScreen::upload(const Tiles& changed) {
   gl().store_pixels(GL_UNPACK_ROW_LENGTH, image_.width);
   for (int row = 0; row < changed.rows; ++row) {

@@ -158,7 +158,7 @@ void UiDriver::key(std::string_view text) {
 struct UiDriver::Line {
   std::string verb, a, b, c;
   std::string rest;  // text after the verb
-  std::string name;  // a control's name, which may hold spaces
+  std::string name;  // `rest` without blanks at its ends: a control's name, which may contain spaces
 
   explicit Line(const std::string& text) {
     std::istringstream words(text);
@@ -258,7 +258,7 @@ void UiDriver::script(std::string_view text) {
   }
 }
 
-// ---- frames and PNG files
+// ---- Textures and frames
 
 void serve_textures() {
   for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {

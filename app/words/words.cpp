@@ -16,7 +16,7 @@
 namespace normscope::words {
 namespace {
 
-/// Keeps a key that no file has, so that it can be returned like a text.
+/// Stores an unknown key, so that say() can return a reference to it.
 const std::string& unknown(std::string_view key) {
   static std::mutex guard;
   static std::set<std::string, std::less<>> all;
@@ -32,7 +32,7 @@ std::pair<std::string, std::string> place_of(std::string_view path) {
           std::string(path.substr(from, path.rfind('.') - from))};
 }
 
-/// A language that is read when it is first asked for, because most windows speak one or two.
+/// A language that is read at its first use, because most windows use one or two.
 struct Reading {
   std::once_flag begun;
   std::optional<Language> texts;
@@ -56,7 +56,7 @@ Language read_language(const std::string& name, const Language* english) {
   return read;
 }
 
-/// A text that a language has no other words for: parsed when it is first said, and kept.
+/// An English text without a translation: parsed at its first use, and cached.
 const Language::Entry& as_written(std::string_view english) {
   static std::shared_mutex guard;
   static std::map<std::string, Language::Entry, std::less<>> all;
@@ -189,7 +189,7 @@ Label label(std::string_view english, Places places) {
   return {language("en").tr(english, places), of_window().tr(english, places)};
 }
 
-// ---- a file of words is read: texts become templates, tables become plural forms, all in the order of the file.
+// ---- Reading a file of texts: texts become templates, tables become plural forms, all in the order of the file.
 
 namespace {
 
@@ -205,7 +205,7 @@ std::string_view place_at(std::string_view text, size_t from) {
   return text.substr(to, 1) == "}" ? text.substr(from, to + 1 - from) : std::string_view{};
 }
 
-/// Returns nothing where a brace stands alone.
+/// Parses a text with its places; nothing where a brace is neither doubled nor part of a place.
 std::optional<Template> parsed(std::string_view text) {
   Template out;
   out.pieces.emplace_back();
@@ -234,7 +234,7 @@ std::optional<Template> parsed(std::string_view text) {
 
 struct Reader {
   const std::string& file;
-  bool by_english = false;  ///< a name is an English text, and no part of a key
+  bool by_english = false;  ///< names in the file are English texts instead of parts of keys
   std::vector<std::pair<toml::source_position, Language::Entry>> found{};
 
   [[noreturn]] void refuse(const std::string& key, const toml::node& node, const char* what) const {
@@ -250,7 +250,7 @@ struct Reader {
     return *std::move(out);
   }
 
-  /// Reads { one = "…", other = "…" } and returns nothing where a name is no form's.
+  /// Reads a table of plural forms, { one = "…", other = "…" }; nothing where a name is no plural form.
   std::optional<Language::Entry> plural(const std::string& key, const toml::table& table) const {
     Language::Entry entry{key, {}};
     for (const auto& [name, form] : kForms)
@@ -306,7 +306,7 @@ void Language::read(std::string_view text, const std::string& file, const std::s
       index_[entry.key] = entries_.size();
     } else if (room == "texts") {
       texts_[entry.english] = entries_.size();
-    } else {  // a phrase without places is found as it is said, and its braces are not doubled
+    } else {  // a phrase without places is looked up by its plain text, without doubled braces
       const Template text = entry_of(entry.english).forms.front().second;
       phrases_[room + " " + (text.pieces.size() == 1 ? text.plain : entry.english)] = entries_.size();
     }
@@ -314,8 +314,8 @@ void Language::read(std::string_view text, const std::string& file, const std::s
   }
 }
 
-// ---- a message of the floors below in the window's language: its format is found in errors.toml or training.toml,
-// and what stands in its places is a message again, or a phrase of the same file.
+// ---- Messages of engine and training in the window's language: the format is looked up in errors.toml or
+// training.toml, and the content of a place is a message again, or a phrase of the same file.
 
 namespace {
 
@@ -324,7 +324,7 @@ constexpr const char* kNumbers[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8",
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A phrase of the room; a number with the language's sign; anything else as it is.
+/// A phrase of a file's translation; a bare number with the language's decimal sign; any other text unchanged.
 std::string phrase_in(std::string_view room, std::string_view text, const Language& language) {
   if (const Language::Entry* entry = language.phrase(room, text)) return entry->forms.front().second.plain;
   const bool number = text.find_first_not_of("0123456789.-+") == text.npos;
@@ -342,7 +342,7 @@ std::string message_in(std::string_view room, const Message& message, const Lang
   return language.say(entry ? *entry : language.text(message.format), places);
 }
 
-/// A part of a name, "no warm-up", or words and their number: "warm-up 200", "12 norms moved".
+/// Translates a part of a run's name: a phrase, "no warm-up", or one with a number, "warm-up 200", "12 norms moved".
 std::string part_of_name(std::string_view part, const Language& language) {
   const auto is_known = [&](std::string_view text) { return language.phrase(kTraining, text) != nullptr; };
   const size_t end = part.rfind(' '), begin = part.find(' ');
@@ -360,7 +360,7 @@ std::string part_of_name(std::string_view part, const Language& language) {
 std::string with_decimal(std::string text, const Language& language) {
   const std::string& sign = language.say("format.decimal");
   const auto ends = [&](size_t at,
-                        int step) {  // the run of digits beside a point has no other point behind it
+                        int step) {  // the digits next to a point are not followed by another point with digits
     do at += static_cast<size_t>(step);
     while (at < text.size() && is_digit(text[at]));
     return at >= text.size() || text[at] != '.' || at + 1 >= text.size() || !is_digit(text[at + 1]);
