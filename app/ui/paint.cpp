@@ -19,10 +19,10 @@
 namespace normscope::ui {
 namespace {
 
-// A text is split at its subscripts: a matrix is written "W_Q" and drawn with a subscript.
-constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;  // smaller, and lower: shares of the em
+// The names of matrices, such as "W_Q", are drawn with a subscript: a text is split at these.
+constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;  // size and lowering, as fractions of the em
 
-/// The place of the "_" of such a name at or after `from`, else npos. A path keeps its underscores.
+/// The index of the "_" of such a name at or after `from`, else npos. A path keeps its underscores.
 size_t subscript_at(std::string_view s, size_t from) {
   const auto is_letter = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -48,7 +48,7 @@ void for_pieces(std::string_view s, const Piece& piece) {
   if (from < s.size()) piece(s.substr(from), false);
 }
 
-// The corners of a rounded rectangle as a closed line, clockwise from the upper left.
+// The outline of a rounded rectangle as a closed line, clockwise from the upper left.
 std::vector<Vec> rounded(const Rect& r, float radius) {
   radius = std::min({radius, r.w / 2, r.h / 2});
   if (radius <= 0)
@@ -121,7 +121,7 @@ void Painter::bezier(Vec a, Vec ca, Vec cb, Vec b, Colour c, float width) {
   polyline(points, c, width);
 }
 
-// A stripe lies where from <= x + y <= to: between its two edges, each cut off at the rectangle's.
+// A stripe is the part of the rectangle with from <= x + y <= to.
 void Painter::hatch(const Rect& r, Colour c, float stripe, float pitch) {
   for (float from = std::floor((r.x + r.y) / pitch) * pitch; from < r.right() + r.bottom(); from += pitch) {
     const float to = from + stripe;
@@ -207,8 +207,8 @@ struct Box {
   ImVec2 lo, hi;
 };
 
-// Whether a line turns by more than 120 degrees at b: its sides would meet in a point that reaches far beyond
-// b, as if the value there were larger.
+// Whether a line turns by more than 120 degrees at b: a mitred corner would reach far beyond b, as if the value there
+// were larger.
 bool turns_back(Vec a, Vec b, Vec c) {
   const Vec in{b.x - a.x, b.y - a.y}, out{c.x - b.x, c.y - b.y};
   const float along = in.x * out.x + in.y * out.y;
@@ -581,7 +581,7 @@ class SvgPainter final : public Painter {
     });
     return em * style.px * (style.face == Face::Bold ? kBoldFactor : 1);
   }
-  /// The id of a clip says what it cuts, so that two equal ids on one page cut the same.
+  /// The id of a clip is made of its rectangle, so that equal ids of several documents on one page mean equal clips.
   void push_clip(const Rect& r) override {
     const std::string id = fmt::format("clip-{}-{}-{}-{}", px(r.x), px(r.y), px(r.w), px(r.h));
     if (defined_.insert(id).second) put("<clipPath id=\"{}\"><rect{}/></clipPath>\n", id, place(r, 0));
@@ -591,7 +591,7 @@ class SvgPainter final : public Painter {
   void begin_group(std::string_view title) override { put("<g><title>{}</title>\n", svg_escaped(title)); }
   void end_group() override { put("</g>\n"); }
 
-  /// The elements up to where a colour stands, and that colour; `what` is "fill" or "stroke".
+  /// The text of the document up to a colour, and that colour; `what` is "fill" or "stroke".
   struct Part {
     std::string before;
     const char* what;
@@ -631,7 +631,7 @@ class SvgPainter final : public Painter {
   std::set<std::string> defined_;
 };
 
-/// A pair of colours, one for each theme, becomes a class; in a document of one theme a colour stands with its shape.
+/// Each pair of colours, one for each theme, becomes a class; a document of one theme has the colours in its shapes.
 std::string document(std::string_view title, const Picture& picture, const Theme& theme, const Theme* other) {
   SvgPainter page(theme.panel), second(other ? other->panel : Colour{});
   const Vec size = picture(page, theme);
@@ -736,7 +736,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ImGui's font size is ascent + descent; these factors, measured on the faces, turn an em into it.
+// ImGui's font size is ascent + descent; these factors, measured on the faces, convert an em to it.
 constexpr float inter_factor = 1.21f, mono_factor = 1.32f, dejavu_factor = 1.164f, builtin_factor = 1.0f;
 
 struct Source {

@@ -13,8 +13,8 @@ namespace {
 
 constexpr Colour white = rgb(0xFFFFFF), black = rgb(0x000000);
 
-// These sizes are in logical px. Below the least window everything is drawn smaller than was requested, and a notice
-// says so. A screen of 1600 x 1000 keeps the full layout behind a title bar and a task bar.
+// Sizes in logical px. In a window below the least size everything is drawn smaller than requested, and a notice says
+// so. A screen of 1600 x 1000 has the full layout even with a title bar and a task bar.
 constexpr Vec least_window{1024, 600}, least_full{1560, 930}, least_medium{1400, 840};
 
 constexpr Dash solid{}, dashed{7, 3.5f}, dotted{2, 3.5f};

@@ -1,4 +1,4 @@
-// Buttons, tabs, segments, badges, tiles and panels, icons, and what can be typed into.
+// Buttons, tabs, segments, badges, tiles and panels, icons, and fields for numbers and text.
 #include "app/ui/widgets.h"
 
 #include <fmt/format.h>
@@ -386,7 +386,7 @@ void undo(Painter& p, Vec c, float s, Colour colour) {
   arrowhead(p, {c.x - s * 0.3f, c.y - s * 0.1f}, s * 0.16f, -1, colour);
 }
 
-// A whole turn, back to where it began.
+// A circular arrow, almost a whole turn.
 void restart(Painter& p, Vec c, float s, Colour colour) {
   p.arc(c, s * 0.32f, -pi * 0.25f, pi * 1.4f, colour, s * 0.1f);
   arrowhead(p, {c.x + s * 0.26f, c.y - s * 0.3f}, s * 0.17f, 1, colour);
@@ -475,7 +475,7 @@ Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   ImGui::PushStyleColor(ImGuiCol_FrameBg, ImU32(0));
   ImGui::SetCursorScreenPos({r.x * scale, r.y * scale});
   ImGui::SetNextItemWidth(r.w * scale);
-  // While a button is down the box must wait: it would take the keyboard from what that button presses.
+  // While a mouse button is down, the box waits, or it would take the keyboard from the control that is being pressed.
   const bool waits = edit.fresh && ImGui::IsMouseDown(ImGuiMouseButton_Left);
   if (edit.fresh && !waits) ImGui::SetKeyboardFocusHere();
   const ImGuiID id = ImGui::GetID("##edit");
@@ -502,14 +502,14 @@ void begin_edit(Ui& ui, std::string_view name, std::string text) {
 
 std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
 
-// The share of the track, 0..1.
+// Clamps a value to the hard ends of a field's range (`soft_ends`: to both), and rounds it in an integer field.
 double limited(const FieldOptions& o, double v, bool soft_ends) {
   if (soft_ends || o.hard_lo) v = std::max(v, o.lo);
   if (soft_ends || o.hard_hi) v = std::min(v, o.hi);
   return o.integer ? std::round(v) : v;
 }
 
-// Gives round values while dragging: whole steps, or two digits on a logarithmic track.
+// Rounds a dragged value: to whole steps, or to two digits on a logarithmic track.
 double rounded_drag(const FieldOptions& o, double v) {
   if (!o.log) return o.step > 0 ? o.lo + std::round((v - o.lo) / o.step) * o.step : v;
   double unit = std::pow(10, std::floor(std::log10(v)) - 1);
@@ -531,8 +531,8 @@ double log_step(double v, int direction) {
   return 0.2 * decade;
 }
 
-// Draws box, label and note at the left and unit at the right, and returns the place of the value between them. The
-// value always fits: in a narrow field the note goes first, then the unit, then the end of the label.
+// Draws box, label and note at the left and unit at the right, and returns the rectangle of the value between them. The
+// value always fits: a narrow field omits the note first, then the unit, then the end of the label.
 Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,
                  float value_width, bool strong_border, bool enabled) {
   const Theme& t = ui.theme();
