@@ -147,7 +147,7 @@ struct DiagramState {
   std::vector<int> painted;                // layers painted by the brush so far
   bool cancelled = false;                  // Escape during a drag, so that the release is not a drop
   std::optional<view::WiringChange> preview;
-  std::vector<view::SlotId> locked;  // norms that no edit moves
+  std::vector<view::SlotId> locked;  // norms that stay when others are moved; a preset replaces them too
   // Layers and sub-layers of run `left_out_of` that the loss is measured without: "L03", "dec.L02.cross".
   std::vector<std::string> left_out;
   char left_out_of = 0;

@@ -30,7 +30,7 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
-// The norms that no edit moves: those that the user locked, and those in slots that a policy locks or hides.
+// The norms that stay when others are moved: those that the user locked, and those in slots locked or hidden by policy.
 std::vector<SlotId> fixed_norms(const Ui& ui, const DiagramState& state, const Stacks& stacks) {
   std::vector<SlotId> fixed = state.locked;
   for (const Side side : {Side::Main, Side::Encoder})

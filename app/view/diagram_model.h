@@ -34,8 +34,8 @@ struct SlotId {
   friend bool operator==(const SlotId&, const SlotId&) = default;
 };
 
-/// A view of a stack: its wiring, whether its layers have cross-attention, and its locked norms, which no edit moves.
-/// Wiring and norms are referred to and must outlive it.
+/// A view of a stack: its wiring, whether its layers have cross-attention, and its locked norms, which the edits below
+/// leave in place. Wiring and norms are referred to and must outlive it.
 struct Stack {
   Stack(const StackWiring& w, bool has_cross = false, Side s = Side::Main, std::span<const SlotId> kept = {})
       : wiring(w), cross(has_cross), side(s), locked(kept) {}
