@@ -1,6 +1,6 @@
-// A transformer in one file, with the standard library alone: a decoder that predicts the next letter, its norms before a
-// branch, after it or on the stream, one training step forward and backward by hand, Adam. It prints the loss and how much
-// gradient reaches each layer: what normscope is about. The engine computes the same; a test holds the two together.
+// A transformer in one file, with the standard library alone: a decoder that predicts the next letter, its norms before
+// a branch, after it or on the stream, one training step forward and backward by hand, Adam. It prints the loss and how
+// much gradient reaches each layer: what normscope is about. The engine computes the same; a test compares the two.
 //
 //   g++ -O3 -march=native -std=c++20 engine/one_file.cpp -o one_file
 //   ./one_file post              # Post-LN: layer 1 loses its gradient within twenty steps

@@ -21,7 +21,7 @@ struct FigureData {
   double level = 0;                          ///< loss of letter frequencies; 0: not known
   std::string draw_only{};                   ///< before the commitment: only this curve's first point
   std::vector<double> drawn_x{}, drawn_y{};  ///< the prediction
-  std::optional<double> ball{};              ///< the rate to which the learner dragged it; none: the rate in use
+  std::optional<double> ball{};  ///< the rate to which the learner dragged it; none: the rate in use
 };
 
 /// The letter of the line's run, shown before its value. Empty for a curve over many settings, for a line in another

@@ -48,8 +48,8 @@ struct MetricInfo {
   MetricPlace place;
   const char* stat = "";  // suffix of its numbers' names in a run's history; `head`: of the numbers by head
   const char* head = "";
-  bool of_matrix = false;  // the user chooses the matrix
-  bool log = false;        // logarithmic axis
+  bool of_matrix = false;      // the user chooses the matrix
+  bool log = false;            // logarithmic axis
   const char* name = "";       // in the selector: "token cosine"
   const char* by_layer = "";   // title of the plot by layer
   const char* over_time = "";  // title of the plot over time

@@ -32,11 +32,11 @@ struct Place {
   int row = 0;                             // in the column, from the top
   bool medium = true;                      // false: left out of the medium layout, for lack of room
   float least = 0;                         // minimum height in logical px
-  float share = 0;                         // height as a share of what the rows with `first` leave of the column ...
-  bool first = false;                      // ... or, if set, as a share of the whole column
-  const char* tab = "";                    // name of its tab in the compact layout; empty: no tab
-  bool above_tabs = false;                 // stands above the tabs in the compact layout
-  bool at_first = false;                   // among the few panels of a first start
+  float share = 0;          // height as a share of what the rows with `first` leave of the column ...
+  bool first = false;       // ... or, if set, as a share of the whole column
+  const char* tab = "";     // name of its tab in the compact layout; empty: no tab
+  bool above_tabs = false;  // stands above the tabs in the compact layout
+  bool at_first = false;    // among the few panels of a first start
 };
 
 struct PanelControl {

@@ -27,7 +27,7 @@ struct PlotOptions {
   int drag_run = -1;
   std::optional<int> heads_of{};  // 0-based layer: over time one line per head, if the metric is by head
   bool map = false;               // over time a map instead of lines, if the metric can be one (of_map)
-  bool weights = false;           // triangles of the weights over depth instead of β², if any run has weights
+  bool weights = false;  // triangles of the weights over depth instead of β², if any run has weights
   std::optional<int> hover_layer{};    // 0-based; under the mouse in another plot or in the diagram
   std::optional<double> hover_step{};  // under the mouse in another plot over time
 };

@@ -88,7 +88,6 @@ Axis layer_axis(int layers) {
   if (layers == 1) axis.hi = 1.2;
   axis.label = axis.short_label = tr("layer");
   axis.integer = true;
-  axis.max_ticks = 12;
   const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
   for (int layer = 1; layer <= layers; layer += stride)
     axis.ticks.push_back({double(layer), fmt::format("{}", layer)});

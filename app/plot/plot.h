@@ -14,12 +14,13 @@
 namespace normscope::plot {
 
 struct PlotHit {
-  bool hovered = false;         // mouse over the plot area
-  double x = 0, y = 0;          // data under the mouse, also outside; column and row of a square cell, band of a river
-  bool pressed = false;         // the left button went down in the plot area, on no handle
-  bool on_cursor = false;       // the mouse is near the step cursor: a press moves the cursor and does not pan
-  bool clicked = false;         // a click without drag (to set the step cursor)
-  std::optional<int> nearest;   // series within 12 px of the mouse
+  bool hovered = false;  // mouse over the plot area
+  double x = 0,
+         y = 0;  // data under the mouse, also outside; column and row of a square cell, band of a river
+  bool pressed = false;        // the left button went down in the plot area, on no handle
+  bool on_cursor = false;      // the mouse is near the step cursor: a press moves the cursor and does not pan
+  bool clicked = false;        // a click without drag (to set the step cursor)
+  std::optional<int> nearest;  // series within 12 px of the mouse
   std::optional<size_t> point;  // index of that series' point nearest to the mouse in x
   std::optional<int> handle;    // index of the handle that mouse or arrow keys move; its new data position:
   double handle_x = 0, handle_y = 0;

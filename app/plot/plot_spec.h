@@ -72,8 +72,8 @@ struct Series {
   std::string name{};    // after the value at the line's end: "no warm-up"
   std::string letter{};  // run letter before the value, SemiBold in the line's text colour; empty: none
   std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
-  int decimals = -1;     // of the value written where a cursor before the line's end crosses it; -1: not written
-  Column x{}, y{};       // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
+  int decimals = -1;  // of the value written where a cursor before the line's end crosses it; -1: not written
+  Column x{}, y{};    // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink{};
   std::optional<ui::Dash> dash{};      // default: the run's; solid for others
@@ -121,17 +121,17 @@ struct HeatMap {
   std::string row_first{}, row_last{};        // labels left: "1", "12"
   std::string column_last_short{};            // replaces column_last where that does not fit: "12"
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
-  int marked_row = -1, marked_rows = 2;       // lines above and below these rows: a layer's sub-layers; -1: none
-  bool signed_data = false;                   // values -full..full in blue to red
-  bool log = false;                           // logarithmic colour scale, from `least` to `full`
-  float least = 1;                            // log: the value with the palest colour
+  int marked_row = -1, marked_rows = 2;  // lines above and below these rows: a layer's sub-layers; -1: none
+  bool signed_data = false;              // values -full..full in blue to red
+  bool log = false;                      // logarithmic colour scale, from `least` to `full`
+  float least = 1;                       // log: the value with the palest colour
   Column beside{};             // stretched: one cell per row in a narrow column left of the area (theory)
   std::string beside_label{};  // printed below that column
   bool stretched = false;
-  bool ticked = false;   // stretched, under lines: the y axis shows ticks, as rows are intervals of its values
-  float full = 1;        // the value with the full colour
-  std::string label{};   // stretched: the quantity and its colour scale, in words
-  bool upward = false;   // the first row is the lowest, as in a diagram that flows up
+  bool ticked = false;  // stretched, under lines: the y axis shows ticks, as rows are intervals of its values
+  float full = 1;       // the value with the full colour
+  std::string label{};  // stretched: the quantity and its colour scale, in words
+  bool upward = false;  // the first row is the lowest, as in a diagram that flows up
   bool weights = false;  // cells are weights over depth; else shares of variance
   // The row's position counted from the top; also the row at such a position.
   int place(int row) const { return upward ? rows - 1 - row : row; }
@@ -186,7 +186,8 @@ struct Handle {
 struct PlotSpec {
   std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
-  std::string question{}, brief{};  // after the title: the same as a question in plain words, and a shorter one
+  std::string question{},
+      brief{};  // after the title: the same as a question in plain words, and a shorter one
   Axis x{}, y{};
   std::vector<Band> bands{};
   std::vector<RefLine> lines{};
@@ -196,8 +197,9 @@ struct PlotSpec {
   std::optional<HeatMap> heat{};
   std::optional<River> river{};
   std::optional<Cursor> cursor{};
-  std::optional<double> hover{};  // x under the mouse in another plot with the same axis: a faint vertical line
-  std::optional<int> tile{};      // run letter tile in the upper right corner (one small plot per run)
+  std::optional<double>
+      hover{};                // x under the mouse in another plot with the same axis: a faint vertical line
+  std::optional<int> tile{};  // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // Direct labels stand right of the cursor or of the line's end, in the plot area where there is room.
   // False: they stand right of the plot area, and pad_right must be wide enough (plots by layer).
@@ -210,7 +212,8 @@ inline bool has_axes(const PlotSpec& plot) { return !plot.river && (!plot.heat |
 // The ranges of the axes that are shown. Unset: the home ranges of the plot.
 struct View {
   std::optional<std::pair<double, double>> x, y;
-  bool holds_cursor = false;  // the left button went down on the step cursor: a drag moves it and does not pan
+  bool holds_cursor =
+      false;  // the left button went down on the step cursor: a drag moves it and does not pan
   bool zoomed() const { return x || y; }
   void reset() {
     x.reset();

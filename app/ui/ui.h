@@ -114,9 +114,7 @@ class Ui {
 
   const Theme& theme() const { return *theme_; }
   float scale() const { return scale_; }
-  Vec size() const {
-    return size_;
-  }  // logical px of the whole drawing, which may be larger than the window
+  Vec size() const { return size_; }  // logical px of the whole drawing, which may be larger than the window
   /// The upper left corner of the window in the drawing; `panned`: its move at the end of the last frame; device px.
   Vec pan() const { return pan_; }
   Vec panned() const { return panned_; }

@@ -159,7 +159,7 @@ struct Chain {
   int (*layers)(const ModelConfig&);  ///< how many layers have a matrix; the last one outputs the classes
   std::string (*refusal)(Placement);  ///< see preset_refusal
   std::string (*caption)(const ModelConfig&, Placement);  ///< of a placement with norms
-  DrawChain* draw;                                        ///< draws and handles the chain instead of the diagram
+  DrawChain* draw;      ///< draws and handles the chain instead of the diagram
   bool dragged = true;  ///< whether norms can be dragged to other positions; else only added and removed
 };
 #define ARCHITECTURE(Name, name) extern const Chain name##_chain;

@@ -62,8 +62,8 @@ struct Shortcut {
   std::string_view id;       // of its words: assets/words/shortcuts.toml
   std::string_view chord{};  // "Ctrl+Z"; empty: none
   std::string_view
-      control{};              // that the key acts for: where the control is locked, so is the key; "command/..."
-                              // where the screen has no such control; empty: the key acts on the focused control
+      control{};  // that the key acts for: where the control is locked, so is the key; "command/..."
+                  // where the screen has no such control; empty: the key acts on the focused control
   std::string_view second{};  // another chord
   bool command = false;       // listed in the palette as a command; the others are reached by their control
   std::string_view shown{};   // keys as printed on the sheet, where the chord alone is not enough

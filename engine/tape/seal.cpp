@@ -173,7 +173,7 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   }
 }
 
-MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_inspected) {
+MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_probabilities) {
   MemoryPlan plan;
   const size_t n = tape.values().size();
   plan.value_offset.assign(n, kNoOffset);
@@ -181,7 +181,7 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
   for (size_t v = 0; v < n; ++v) {
     const ValueInfo& info = tape.values()[v];
     const size_t floats = info.shape.padded();
-    if (!keep_inspected && info.role == Role::Saved &&
+    if (!keep_probabilities && info.role == Role::Saved &&
         traits_of(tape.nodes()[static_cast<size_t>(info.node)].op).saves_for_inspection)
       continue;
     if (info.role == Role::Parameter) {

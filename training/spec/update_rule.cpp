@@ -45,10 +45,11 @@ OpKind update_op(Optimizer optimizer) { return rule_of(optimizer).op; }
 
 void check_transfer(const ModelConfig& model, Optimizer optimizer) {
   if (model.transfer != Transfer::None && !keeps_second_moment(optimizer) && optimizer != Optimizer::None)
-    fail("model.transfer",
-         "it sets rates for optimizers that divide by a second moment, as Adam does, and train.optimizer is {}: "
-         "expected adam, adamw or radam",
-         to_string(optimizer));
+    fail(
+        "model.transfer",
+        "it sets rates for optimizers that divide by a second moment, as Adam does, and train.optimizer is {}: "
+        "expected adam, adamw or radam",
+        to_string(optimizer));
 }
 
 bool keeps_second_moment(Optimizer optimizer) {

@@ -6,8 +6,8 @@
 //   out[b,t]  =  x[b,t] - u * mean over c of x[c,t]
 //   dx[b,t]   =  dout[b,t] - v * mean over c of dout[c,t]
 // with u and v 0 or 1.
-#include "engine/cuda/device.cuh"
 #include "addons/interventions/engine/rerouted.h"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace amplify {
@@ -55,8 +55,7 @@ void backward(const Call& c, Context& context) {
   launch(context, gradient, warp_per_row(rows),
          Rows{c.in[1].p, c.dout.p, c.write[0] == Write::Skip ? nullptr : c.din[0].p,
               c.write[1] == Write::Assign ? c.din[1].p : nullptr, rows,
-              static_cast<uint32_t>(c.in[0].shape.cols()), spec.eps, spec.divisor,
-              c.write[0] == Write::Add});
+              static_cast<uint32_t>(c.in[0].shape.cols()), spec.eps, spec.divisor, c.write[0] == Write::Add});
 }
 
 }  // namespace amplify

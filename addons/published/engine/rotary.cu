@@ -5,8 +5,8 @@
 //   dx[a]   =  dout[a] cos + dout[b] sin        // the transpose: sin with the other sign
 //   dx[b]   =  dout[b] cos - dout[a] sin
 // A head's numbers from 2n on stay what they are. A thread works on one number of the result.
-#include "engine/cuda/device.cuh"
 #include "addons/published/engine/rotary.h"
+#include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace rotary {

@@ -13,8 +13,8 @@
 //   dv     =  (p * kept)^T dout
 //   dr     =  sum over b of dt^T e              // a tile of distances gives a part a head, added in the batch's order
 // Probabilities without memory of their own are in the workspace during the instruction; backward computes them again.
-#include "engine/ops/attention/attention_stored.cuh"
 #include "addons/systems/engine/relative_attention.h"
+#include "engine/ops/attention/attention_stored.cuh"
 
 namespace normscope::cuda {
 namespace relative_attention {
