@@ -16,8 +16,8 @@ struct Settings {
   int threads = 2;
   double budget = 0.25;  ///< seconds a timing
   bool quiet = false;
-  std::string model;           ///< the only one measured; empty: as each part chooses
-  std::vector<int64_t> shape;  ///< of the only product: rows, columns, sum; empty: the listed products
+  std::string model;           ///< the only model to measure; empty: each part has a list
+  std::vector<int64_t> shape;  ///< of the only product: rows, columns, inner; empty: those listed
 };
 
 /// The rows of a part, and whether every result was right.
@@ -27,17 +27,17 @@ struct Part {
 };
 
 Part bench_gemm(const Settings& settings, const MachinePeak& machine);
-/// The largest median of a library over the listed shapes, GFLOP/s. It reads the rows of `gemm`
-/// where there are some, and measures otherwise. 0: no library is installed.
+/// The largest median of a library over the listed shapes, GFLOP/s. It reads the rows of `gemm`, and measures where
+/// they have none. 0: no library is installed.
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 
 Part bench_ops(const Settings& settings, const MachinePeak& machine);
 Part bench_models(const Settings& settings, const MachinePeak& machine, double best_sgemm);
 /// How fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
 nlohmann::json step_row(const Model& model, const Timing& step);
-/// Shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that there are.
+/// Shows the time of a step on 1 to 16 threads: simulated from its chunks, and measured on up to all cores.
 Part bench_scaling(const Settings& settings, const MachinePeak& machine);
-/// Compares the time of a step with a thread more than --threads, and beside busy processes, with its time alone.
+/// Compares a step on --threads with a step on one thread more, and with a step while other processes use the cores.
 Part bench_crowded(const Settings& settings);
 
 /// The name under which bench_turns() measures the libraries' best product.
@@ -47,8 +47,8 @@ inline constexpr const char* kSgemmTurn = "sgemm";
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer);
 
-// The sgemm of oneDNN or OpenBLAS, against which the benchmark measures ours. The libraries are
-// looked for when the program runs and never linked, so that nothing depends on them.
+// The sgemm of oneDNN or OpenBLAS, to which the benchmark compares our products. The libraries are loaded at run time
+// and never linked, so that nothing depends on them.
 
 /// Row-major C(m,n) = op(A) op(B); a transposed A is stored (k,m), a transposed B (n,k).
 struct SgemmProblem {
@@ -72,12 +72,12 @@ class SgemmAnchor {
 const SgemmAnchor* find_onednn(int threads);
 const SgemmAnchor* find_openblas(int threads);
 
-// Processes that never wait, for as long as this object lives. In a session of their own they have
-// one share of the processors together, where the system gives each session a share (Linux's autogroup).
+// Child processes that spin without a pause while this object lives. In a session of their own they share one part of
+// the processors, where the system divides its time by session (Linux's autogroup).
 
 class BusyProcesses {
  public:
-  /// Throws Error where none can be started.
+  /// Throws Error where fork() fails.
   BusyProcesses(int count, bool own_session);
   ~BusyProcesses();
   BusyProcesses(const BusyProcesses&) = delete;

@@ -17,7 +17,7 @@ struct Model {
   bool tied = false;
   Placement placement = Placement::Pre;
   std::string_view architecture = "decoder";
-  int32_t memory = 0;  ///< positions of the segment before, with relative positions
+  int32_t memory = 0;  ///< positions kept of earlier segments; above 0: relative positions
 };
 /// Lists lesson and deep first, and no model of an architecture that this build lacks. encdec is the model that the
 /// sources train (Xiong et al. 2020, section 3): 6-6, d=512, f=1024, 4096 tokens, 10,000 pieces. The last three listed
@@ -31,7 +31,7 @@ const Model& model_of(std::string_view name);
 ModelConfig config_of(const Model& model);
 inline bool is_transformer(const Model& m) { return is_transformer(architecture_from(m.architecture)); }
 BatchShape shape_of(const Model& model);
-/// How many outcomes a step learns from: symbols, images or transitions.
+/// The number of targets of a step: symbols, images or transitions.
 int64_t targets_of(const Model& model);
 /// The FLOP of a step in units of 1e9: see step_flop().
 double gflop_of(const Model& model);

@@ -33,7 +33,7 @@ std::vector<LogitSize> logit_sizes(Run& run);
 ///    RMS norm    1/rms
 ///    DyT         alpha max_j sech^2(alpha x_j)
 ///    Derf        2/sqrt(pi) alpha max_j exp(-(alpha x_j + s)^2)
-///    AdaNorm     as of its normalisation
+///    AdaNorm     1/sigma: without its own factor
 struct NormJacobian {
   std::string name;  ///< the norm's: "L03.attn.stream", "final"
   int32_t layer = 0;
@@ -42,9 +42,9 @@ struct NormJacobian {
 };
 std::vector<NormJacobian> jacobian_norms(Run& run);
 
-/// How closely Z = |x|^2 keeps to its mean over the positions of a residual sum. That sum is
-/// what a norm on the residual stream divides; without such a norm it is the stream itself. Z is (eps, delta)-bounded
-/// when Z <= (1 + eps) E Z with probability 1 - delta (Xiong et al. 2020, Definition 1, with 0.1 and 0.125).
+/// How little Z = |x|^2 of a residual sum varies over the positions. A norm on the residual stream divides this sum;
+/// without one the sum is the stream itself. Z is (eps, delta)-bounded when Z <= (1 + eps) E Z with probability 1 -
+/// delta (Xiong et al. 2020, Definition 1, with 0.1 and 0.125).
 struct Concentration {
   std::string name;  ///< "L03.ffn"
   int32_t layer = 0;
@@ -54,8 +54,8 @@ struct Concentration {
 };
 std::vector<Concentration> concentrations(Run& run, double epsilon = 0.1, double delta = 0.125);
 
-/// The learning rate as a layer feels it: the root mean square of its update over the one of its
-/// weights, all matrices and vectors of the layer together. The step is taken on a copy of the run.
+/// The effective learning rate of a layer: root mean square of its update over root mean square of its weights, all
+/// matrices and vectors of the layer together. The step is taken on a copy of the run.
 struct UpdateRatio {
   std::string name;  ///< "L03", "dec.L03"; "" outside the layers
   int32_t layer = 0;

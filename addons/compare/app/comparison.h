@@ -1,10 +1,10 @@
-// Two to eight runs side by side, as a value: the settings in which they differ, their losses, the
-// difference to one of them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the
-// first place where they part, and their ends. Every figure, table and sentence of Compare comes from here.
+// Two to eight runs side by side, as a value: the settings in which they differ, their losses, the difference to one of
+// them (the baseline) with the band of its seeds, maps of the ratio of a metric to the baseline's, the first step,
+// layer and matrix at which the runs part, and their ends. Every figure, table and sentence of Compare comes from here.
 //
-// Promises: it is a function of the histories and the choice alone, without window or training. What a run does not
-// have is left out and said (`lacks`, `missing`), never made up. Called by `normscope compare FILE...` and the Compare
-// screen.
+// Promises: it is a function of the histories and the choice alone, without window or training. A measurement that a
+// run does not have is left out and named (`lacks`, `missing`), never made up. Called by `normscope compare FILE...`
+// and the Compare screen.
 #pragma once
 
 #include "addons/recorded/training/recorded_run.h"
@@ -32,7 +32,7 @@ struct Choice {
   std::optional<std::pair<int32_t, int32_t>> range{};  ///< first and last step of the baseline
   panels::Metric metric = panels::Metric::Gradient;    ///< of the maps
   int32_t matrix = 0;                                  ///< index in view::kMatrices
-  double factor = 4;  ///< runs part where a gradient norm differs by more than this many times
+  double factor = 4;  ///< runs part where gradient norms differ by more than this factor
 };
 
 /// Takes the metric of the maps as a command line names it, "gradient" or "update-ratio:attn.wk": its id,
@@ -40,12 +40,12 @@ struct Choice {
 void set_metric(Choice& choice, std::string_view text);
 std::vector<std::string_view> metric_names();
 
-/// A setting in which runs differ, or who trained them and with which seeds.
+/// A setting in which runs differ; or the program that trained them, or their seeds.
 struct Setting {
   std::string key, label;                           ///< "train.warmup", "warm-up (steps)"
-  std::vector<std::optional<std::string>> values;   ///< by run; none: not said
-  bool differs(size_t run, size_t baseline) const;  ///< both are said and not equal
-  bool differs() const;                             ///< two of them are said and not equal
+  std::vector<std::optional<std::string>> values;   ///< by run; nullopt: unknown
+  bool differs(size_t run, size_t baseline) const;  ///< both are known and not equal
+  bool differs() const;                             ///< two of them are known and not equal
 };
 
 /// Points on the shared axis; `steps` are the run's own.
@@ -55,7 +55,7 @@ struct Track {
   bool empty() const { return x.empty(); }
 };
 
-/// Covers several seeds, at the steps that all of them have.
+/// Statistics over several seeds, at the steps that all of them have.
 struct Spread {
   std::vector<int32_t> steps;
   std::vector<double> x, mean, low, high;
@@ -67,7 +67,7 @@ struct Loss {
   std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
 };
 
-/// The other side of a comparison.
+/// What a run is compared with.
 enum class Against : uint8_t {
   SameSeed,  ///< seed by seed, as both read the same batches with the same seed
   Seeds,     ///< all seeds of the baseline: their mean, or their range
@@ -94,15 +94,15 @@ struct Difference {
   double band_low = kUnknown, band_high = kUnknown;  ///< of the baseline's own seeds over the same steps
   int32_t agree = 0;                                 ///< seeds whose difference has the sign of `end`
   int32_t step = 0, window = 0;  ///< of the run: the last step that both have, and the losses in `end` there
-  bool early = false;  ///< the loss at one of the two ends is another: a later step, or a mean of more losses
+  bool early = false;            ///< one run's own end has another loss: of a later step, or a mean of more
   Luck luck = Luck::Unknown;
   SameData data = SameData::Same;  ///< whether both read the same data
   std::string data_words{};  ///< "other data: corpus.txt, 138 symbols", "data: not in its log"; empty: same
   /// Says "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told". On other data
   /// these would mean nothing, so it names the other data instead.
   std::string words() const;
-  std::string short_words() const;  ///< where there is little room
-  std::string luck_words() const;   ///< as if both read the same data
+  std::string short_words() const;  ///< the short form, for narrow columns
+  std::string luck_words() const;   ///< without regard to the data
   std::string when() const;  ///< "at step 60, mean of 20"; empty where both losses are those at the ends
 };
 
@@ -119,8 +119,8 @@ struct RatioMap {
   }
 };
 
-/// The first step at which the gradient norm of a layer's weight matrix differs by more than
-/// Choice::factor. Of several matrices at that step it is the one that differs most.
+/// The first step at which the gradient norm of a layer's weight matrix differs by more than Choice::factor. Of
+/// several matrices at that step, the matrix that differs most.
 struct FirstPlace {
   Against against = Against::Seeds;
   bool parts = false;
@@ -128,11 +128,11 @@ struct FirstPlace {
   double x = 0;               ///< of the step, on the shared axis
   std::string stack, matrix;  ///< "", "encoder", "decoder"; "W_K"
   std::string stat;           ///< "L06.attn.wk.grad_norm"
-  double ratio = kUnknown;  ///< the norm over the baseline's (over the nearer end of the range of its seeds)
-  int32_t first_step = 0;   ///< the first step compared
-  int32_t equal_until = 0;  ///< the last step up to which every norm is equal to the bit; 0: not the first
-  bool equal = false;       ///< every norm is equal at every step
-  double most = 1;          ///< the largest factor anywhere, and its step
+  double ratio = kUnknown;    ///< the norm over the baseline's, or over the nearer end of its seeds' range
+  int32_t first_step = 0;     ///< the first step compared
+  int32_t equal_until = 0;    ///< the last step up to which every norm is equal to the bit; 0: not the first
+  bool equal = false;         ///< every norm is equal at every step
+  double most = 1;            ///< the largest factor anywhere, and its step
   int32_t most_step = 0;
   std::string lacks{};  ///< why nothing could be compared
 };
@@ -142,7 +142,7 @@ struct EndRow {
   int32_t last_step = 0;
   /// Mean over the seeds, nats; deviation of a sample, unknown with one seed.
   double loss = kUnknown, deviation = kUnknown;
-  std::string verdict;  ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
+  std::string verdict;  ///< "learns 5 of 5", "stuck, 1 seed"; empty: unknown
   std::string fate;  ///< its verdict in a word, as in files: "learns", "stuck", "not finite", "not decided"
   /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not known.
   std::optional<int32_t> leaves;
@@ -160,7 +160,7 @@ struct Comparison {
   std::string level_unit;         ///< a symbol of the baseline's data, the unit of `unigram`
   std::string unit;               ///< the same; empty where a run reads other data
   bool same = false;              ///< all runs are equal to the bit
-  std::vector<Loss> losses;       ///< by run, as all below; the baseline has its place in each
+  std::vector<Loss> losses;       ///< by run, as the vectors below, the baseline included
   std::vector<Difference> differences;
   std::vector<RatioMap> maps;
   std::vector<FirstPlace> places;
@@ -172,13 +172,13 @@ struct Comparison {
   int colour(size_t run) const { return letter(run) - 'A'; }
 };
 
-/// Throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is none
-/// of them, an empty range, or an alignment for which the baseline lacks a number.
+/// Throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is not one of
+/// them, an empty range, or an alignment for which the baseline lacks a number.
 Comparison compare(std::vector<Recording> runs, const Choice& choice = {});
 
-/// Each of these functions says a part of Compare in a sentence; empty where there is nothing to say.
+/// Sentences about one part of the comparison each; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
-/// Names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt, 138 symbols."
+/// Names runs whose data are not the baseline's, or unknown: "E: other data: corpus.txt, 138 symbols."
 std::string data_sentence(const Comparison&);
 std::string loss_sentence(const Comparison&);
 std::string difference_sentence(const Comparison&);
@@ -187,16 +187,16 @@ std::string place_sentence(const Comparison&, size_t run);
 /// Why cells of the table are empty.
 std::string missing_sentence(const Comparison&);
 
-/// Keeps the order of first appearance. Runs of one file with the same letter, name and settings but
-/// different seeds are seeds of one run.
+/// Joins the runs of one file that have the same letter, name and settings into one run with several seeds. Keeps the
+/// order of first appearance.
 std::vector<Recording> grouped(std::span<const Recording> runs);
 
-/// Makes runs to compare of a session's runs: what stands in a LabView now, with the reruns of "Is it luck?" as further
-/// seeds. It shares a history and copies none, so a later comparison sees what the history gained.
+/// Turns the live runs of a session, in the state of a LabView, into runs to compare; reruns of "Is it luck?" are
+/// further seeds. It shares each history and copies none, so a later comparison sees the steps added meanwhile.
 class LiveRuns {
  public:
-  /// The run with this letter, or nothing where the view has no such run or the run has no history.
-  /// With `clock` false it leaves out what depends on the machine's speed (reproducible pictures).
+  /// The run with this letter, or nothing where the view has no such run or the run has no history. With `clock` false
+  /// it leaves out the machine's speed, so that pictures are reproducible.
   std::optional<Recording> take(const LabView& view, char letter, bool clock = true);
 
  private:
@@ -206,31 +206,31 @@ class LiveRuns {
   std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
 };
 
-/// Changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
-/// where there is no such run.
+/// A key that changes whenever a comparison with this run would change: with its history, reruns, settings, edits or
+/// name. Empty where the view has no such run.
 std::string live_key(const LabView& view, char letter);
 
-// `Ruler` and `Track` bring series of runs onto one axis; the functions below compute what is compared. Only
-// app/compare and its screen call them.
+// `Ruler` and `Track` bring series of runs onto one axis; the functions below compute what is compared. Only this
+// add-on calls them.
 
-/// The shared axis: how much of it is shown, and how a point of one run is found in another. On the axis of
-/// steps the step must be the same; on the other axes the nearest point counts, between the first and the last.
+/// The shared axis: its visible range, and how a point of one run is found in another. On the axis of steps the step
+/// must be the same; on the other axes the nearest point counts, between the first and the last.
 struct Ruler {
   Alignment align = Alignment::Step;
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 
-  /// How much of the axis one step of this run takes (mean over its seeds); NaN where the run does not say.
+  /// How much of the axis one step of this run takes (mean over its seeds); NaN: unknown.
   double per_step(const Recording& run) const;
   Track track(const Series& series, double per_step) const;
   std::optional<double> find(const Track& track, double x) const;
 };
-/// Follows the choice. It throws Error as compare() does.
+/// Takes axis and range from the choice. Throws Error as compare() does.
 Ruler ruler_of(const std::vector<Recording>& runs, const Choice& choice);
 
 /// Returns `one` minus the mean of `others`, where all of them have a point.
 Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others);
 Spread spread_of(std::span<const Track> tracks);
-/// Says of how many points up to a step a run's loss is the mean: loss_window() with the run's edits.
+/// The number of points up to a step over which a run's loss is averaged: loss_window() with the run's edits.
 int32_t window_at(const Recording& run, int32_t step);
 /// The mean of the last `count` points; NaN where there are none.
 double mean_at_end(const Track& track, int32_t count);
@@ -246,12 +246,12 @@ struct Opponents {
   std::vector<Pair> pairs;
 };
 Opponents opponents(const Comparison& all, size_t run);
-/// The opponents of the shown seed where it has some, else the first pair; nullptr without any.
+/// The pair of the run's first seed, which is shown; without one, the first pair; nullptr: there is none.
 const Opponents::Pair* shown_pair(const Comparison& all, const Opponents& opponents, size_t run);
 /// One stat of one training on the shared axis; empty where it is not measured.
 Track stat_track(const Ruler& ruler, const Recording& run, const SeedRecord& seed, const std::string& name);
-/// Holds a value against the range of the others at a place: 1 inside it, else over its nearer end.
-/// It returns nothing where one of them has no number there.
+/// The ratio of a value to the range of the others at `x`: 1 inside the range, else the value over its nearer end.
+/// Nothing where one of them has no finite number there.
 std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std::vector<Track>& others,
                                      double x);
 /// Whether the same program trained both on the same data with batches of the same shape.
@@ -261,10 +261,10 @@ SameData same_data(const DataIdentity& a, const DataIdentity& b);
 
 /// Says "built-in sentences, 29 symbols"; empty where nothing is known.
 std::string to_words(const DataIdentity& data);
-/// Whether two runs read the same data: as they say, else by their specifications where those decide it.
+/// Whether two runs read the same data: by their DataIdentity, else by their specifications where those decide it.
 SameData data_of(const Recording& a, const Recording& b);
 
-/// Takes "dec.L03.attn.wq.grad_norm" apart; place_of_stat() returns nothing for a stat of no layer.
+/// The parts of a name such as "dec.L03.attn.wq.grad_norm". place_of_stat() returns nothing for a stat of no layer.
 struct StatPlace {
   std::string stack;  ///< "", "dec." or "enc."
   int32_t layer = 0;
@@ -278,7 +278,7 @@ int32_t layers_of(const History& history);
 /// Returns "" for a single stack, else "decoder" or "encoder".
 std::string stack_word(const std::string& prefix);
 
-/// Returns "its log" for a run that was read, "this run" for a live one.
+/// "its log" for a recorded run, "this run" for a live one.
 std::string where_missing(const Recording& run);
 
 std::vector<Setting> settings_of(const Comparison& all, int32_t& shared);

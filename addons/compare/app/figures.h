@@ -1,5 +1,4 @@
-// The figures of a comparison as plots, and the files that they become. The same plots are for a screen and for
-// `normscope compare --svg`.
+// The figures of a comparison as plots, and as files. The screen and `normscope compare --svg` draw the same plots.
 #pragma once
 
 #include "addons/compare/app/comparison.h"
@@ -17,8 +16,8 @@ struct Loupe {
   int32_t layer = 0;  ///< 0: there is nothing to see
   std::vector<std::string> matrices;
   std::vector<int32_t> steps;  ///< at most kLoupeSteps, the step of parting among them
-  /// A row per matrix. Of a baseline with several seeds the nearer end of their range divides. NaN
-  /// where either norm is unknown.
+  /// A row per matrix. A baseline with several seeds divides by the nearer end of their range. NaN where either norm
+  /// is unknown.
   std::vector<double> ratios;
   double at(size_t matrix, size_t column) const { return ratios[matrix * steps.size() + column]; }
 };
@@ -44,10 +43,10 @@ plot::PlotSpec ratio_plot(const Comparison&, size_t run);
 plot::PlotSpec end_plot(const Comparison&);
 
 struct Figure {
-  std::string name;  ///< of its file: "loss"
+  std::string name;  ///< name of its file: "loss"
   plot::PlotSpec plot;
   plot::ExportSize size;
-  std::string csv;  ///< all of its numbers
+  std::string csv;  ///< all numbers of the plot
 };
 /// Returns loss, difference, a map for each other run that has one, and the end.
 std::vector<Figure> figures_of(const Comparison&);

@@ -1,5 +1,4 @@
-// These functions write a comparison as text for a terminal, Markdown, JSON and CSV, with the numbers of the value.
-// docs/log-format.md has the fields.
+// Write a comparison as text for a terminal, Markdown, JSON and CSV. docs/log-format.md has the fields.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,7 +9,7 @@ namespace normscope::compare {
 
 /// Writes the runs, the settings that differ, the first places and the table at the end.
 std::string to_text(const Comparison&);
-/// Writes them as a page. `pictures` are paths as seen from the page; it may be empty.
+/// Writes the same as a page. `pictures` are paths as seen from the page; it may be empty.
 std::string to_markdown(const Comparison&, const std::vector<std::string>& pictures = {});
 /// Writes format "normscope comparison 1". Numbers have six digits; a number that is not finite or not known is null.
 nlohmann::json to_json(const Comparison&);
@@ -20,8 +19,8 @@ std::string settings_csv(const Comparison&);
 std::string map_csv(const Comparison&, size_t run);
 std::string end_csv(const Comparison&);
 
-// Puts numbers of Compare into words, the same in every sentence, table and figure; each comment shows what
-// a function returns. Only app/compare and its screen read it.
+// Numbers of a comparison in words, the same in every sentence, table and figure; each comment shows results of the
+// function. Only this add-on calls them.
 
 /// "+0.16", "−1.78", "–".
 std::string signed_decimals(double value, int digits = 2);
@@ -37,13 +36,13 @@ std::string layer_words(const std::string& stack, int32_t layer);
 std::string owned_by(char letter);
 /// "layer 6, W_K", "decoder layer 6, W_K".
 std::string tensor_words(const FirstPlace& place);
-/// "gradient norm of W₂", "hidden-state norm".
+/// "gradient size of W₂", "mean square of the state".
 std::string metric_words(const Choice& choice);
-/// Counts the seeds of which more than losses is known.
+/// The number of seeds whose history has more than losses.
 size_t measuring_seeds(const Recording& run);
-/// "of B's 5 seeds", or "of B" for one. It counts measuring_seeds(), so it is for anything but losses.
+/// "of B's 5 seeds", or "of B" for one. It counts measuring_seeds(), so it does not suit losses.
 std::string seeds_of_baseline(const Comparison& all);
-/// "seed 1"; "" where the seed is not said.
+/// "seed 1"; "" where the seed is unknown.
 std::string seed_words(const SeedRecord& seed);
 /// "0.96 ± 0.01", "0.96".
 std::string loss_words(const EndRow& row);
@@ -55,7 +54,7 @@ std::string leaves_words(const EndRow& row);
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
 /// Whether the file of a followed run held another run before.
 bool was_replaced(const Recording& run);
-/// Says a thing of several runs once: "E and F: data: not in its log", for each of the texts that are not empty.
+/// Groups runs that share a text: "E and F: data: not in its log". Leaves out empty texts.
 std::vector<std::string> together(const Comparison& all,
                                   const std::vector<std::pair<size_t, std::string>>& by_run);
 /// Says which logs could not be read in full; empty where all could.

@@ -1,5 +1,5 @@
-// A fed program is another program that reads from this one through its standard input. Its output goes into a file
-// without a name, so that nothing is left behind, however either program ends. normscope film calls it.
+// Runs another program, such as ffmpeg, and feeds it through its standard input. Its output goes into a file without a
+// name, so that no file is left behind, however either program ends. normscope film calls it.
 #pragma once
 
 #include <sys/types.h>
@@ -12,24 +12,24 @@ namespace normscope::cli {
 
 class FedProgram {
  public:
-  /// The name under which the program finds the file for its output; it can seek there.
+  /// The path of the output file in the fed program, which may seek in it.
   static constexpr const char* kMade = "/dev/fd/3";
 
-  /// Looks for the first word on PATH. Throws Error where it cannot be started.
+  /// Starts the program `words[0]`, found on PATH, with the other words as arguments. Throws Error.
   explicit FedProgram(const std::vector<std::string>& words);
   /// Ends a program that was not finished.
   ~FedProgram();
   FedProgram(const FedProgram&) = delete;
   FedProgram& operator=(const FedProgram&) = delete;
 
-  /// Writes all bytes, in order, and waits while the program has enough. It returns false when the program reads
-  /// no more, which finish() explains, or when InterruptGuard was told to stop. A program that went away is not a
-  /// signal here: see prepare_streams().
+  /// Writes all bytes, in order, and blocks while the pipe is full. Returns false when the program no longer reads, of
+  /// which finish() reports the cause, or after an interrupt (InterruptGuard). No SIGPIPE arrives here: see
+  /// prepare_streams().
   bool feed(const void* bytes, size_t size);
-  /// Closes the input and waits for the program's end. Unless the program succeeds, it throws an Error with
-  /// the last line that the program said. It ends the program when InterruptGuard is told to stop meanwhile.
+  /// Closes the input and waits for the program's end. An interrupt meanwhile kills the program. Throws Error with the
+  /// last line of its standard error unless its exit code is 0.
   void finish();
-  /// Copies the output, after finish(). Throws Error.
+  /// Copies the output, after finish(). Throws Error, also for an empty output.
   void copy_to(AtomicFile& file);
 
  private:

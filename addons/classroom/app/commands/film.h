@@ -1,4 +1,4 @@
-// The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs.
+// Writes the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@ namespace normscope::commands {
 enum class FilmKind : uint8_t { Mp4, Gif, Frames };
 
 struct FilmForm {
-  std::string path;  ///< as --out has it
+  std::string path;  ///< the value of --out
   FilmKind kind = FilmKind::Frames;
   int width = 1600, height = 1000;  ///< pixels of every frame
   int fps = 25;
@@ -23,17 +23,17 @@ FilmKind film_kind(const std::string& path);
 /// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is x.png itself.
 std::string frame_path(const FilmForm& form, int64_t frame);
 
-/// Said where a film of PNGs is interrupted.
+/// The message after an interrupt of a film of PNGs.
 inline constexpr const char* kFramesInterrupted =
     "interrupted; the frames that were drawn are there, each whole";
 
 class FilmWriter {
  public:
   virtual ~FilmWriter() = default;
-  /// False when it was interrupted. Throws Error.
+  /// Returns false after an interrupt. Throws Error.
   virtual bool add(const headless::Image& frame) = 0;
-  /// Runs after the last frame; only then is the file there, whole. It returns false when it was interrupted.
-  /// Throws Error.
+  /// Finishes the film; only then does an MP4 or a GIF exist under its name, complete. Returns false after an
+  /// interrupt. Throws Error.
   virtual bool close() = 0;
 };
 /// Throws Error.

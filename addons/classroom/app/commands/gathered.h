@@ -17,7 +17,7 @@ struct GatheredLesson {
   int number = 0;
   std::string id{}, title{};
   int predicted = 0, skipped = 0, right = 0, done = 0;
-  int sentences = 0, sentences_right = 0;           ///< that all students completed, together
+  int sentences = 0, sentences_right = 0;           ///< that the students completed, all together
   std::vector<std::pair<std::string, int>> said{};  ///< the predictions, the most frequent first
 };
 std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students);

@@ -38,10 +38,10 @@ bool is_code(const CodeHash&, std::string_view code);
 
 inline constexpr size_t kMaxRules = 500, kLongestRule = 200;
 
-/// Which controls the teacher has locked or hidden. A rule is for a control and all whose names go on with '/' or '.':
-/// "settings/train" covers "settings/train.lr" and "settings/train.lr/A". The longest rule decides, so that one control
-/// of a hidden group can be shown. Whatever explains why a control does not answer, the palette, and the controls of
-/// teacher mode and presentation mode are never held.
+/// Which controls the teacher has locked or hidden. A rule covers a control and every control whose name continues
+/// with '/' or '.': "settings/train" covers "settings/train.lr" and "settings/train.lr/A". The longest rule decides,
+/// so that one control of a hidden group can be shown. The messages that explain why a control does not answer, the
+/// palette, and the controls of teacher mode and presentation mode are never held.
 class ControlPolicy {
  public:
   /// Sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
@@ -72,23 +72,23 @@ struct Teaching {
   KeptTeaching kept;
   bool preparing = false, pointing = true;
   bool at_left = false;           // the teacher's panel is at the left
-  std::optional<Screen> open_on;  // where it is unfolded; on other screens it is only a title
+  std::optional<Screen> open_on;  // where the panel is open; on other screens only its title is drawn
   std::string picked;             // the control whose menu is open
   size_t first_rule = 0;          // the first of the rules listed
-  std::string code, typed;        // to begin, and to leave
+  std::string code, typed;        // the code to begin with, and the code typed to leave
   int wrong = 0;                  // wrong codes since the last right one
   double wait_until = 0;          // UI time before which no code is accepted
-  std::string says;               // one line of the panel or of the question for the code
-  bool hand_out = false;          // the session is to be saved as it is
+  std::string says;               // the message of the panel, or of the dialog that asks for the code
+  bool hand_out = false;          // the session is to be saved, for the students
 };
 
-// The command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
+// The command "Teacher mode": opens the preparation, or in a lesson asks for the code.
 void enter(ui::Ui&, Teaching&);
 
 // Starts the lesson, in which earlier changes cannot be undone.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
-// Ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
-// each further one has to wait.
+// Ends the lesson if the code is right, and otherwise says that it is wrong. From the third wrong code on, further
+// tries have to wait.
 bool try_to_leave(Teaching&, std::string_view code, double now);
 
 // The classroom is the add-on's part of a window: teacher mode and presentation mode.

@@ -1,5 +1,5 @@
-// The runs of `normscope compare` without files as a study: seed after seed, each with its
-// history, from which results, log and pictures are made. compare.cpp calls it.
+// The runs of `normscope compare` without files as a study: seed after seed. Results, log and pictures are made from
+// the history that each run keeps. compare.cpp calls it.
 #pragma once
 
 #include "app/cli/study.h"
@@ -9,16 +9,16 @@ namespace normscope::commands {
 
 class CompareStudy {
  public:
-  /// Takes seeds 1 to `seeds` of each run, with the budget of the first run; with `own_seed`, as many
-  /// seeds from the runs' own one upwards. Throws CommandError for data that cannot be used.
+  /// Takes seeds 1 to `seeds` of each run, with the budget of the first run; with `own_seed`, as many seeds from the
+  /// first run's own seed upwards. Throws CommandError for data that cannot be used.
   CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed);
   CompareStudy(const CompareStudy&) = delete;
   CompareStudy& operator=(const CompareStudy&) = delete;
 
   int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
-  /// The most that the frames of all seeds' histories hold, which are kept for the log. It
-  /// builds each run, and throws Error for one that the engine refuses.
+  /// An upper bound of the bytes in the histories of all seeds, which are kept for the log. It builds each run, and
+  /// throws Error for one that the engine refuses.
   int64_t history_bytes() const;
 
   /// Throws CommandError for runs that cannot be built, before anything is trained.
@@ -30,8 +30,7 @@ class CompareStudy {
   bool complete() const { return results_.size() == study_.runs.size(); }
   /// Throws CommandError where the file cannot be written.
   void log(const std::string& path) const;
-  /// Draws the Lab with the runs of the first seed, once all of them are there. It trains nothing: it takes what
-  /// the study has.
+  /// Draws the Lab with the runs of the first seed, once all of them are there. It trains nothing.
   void draw(const cli::StudyOptions& options, const std::string& folder, cli::Closing& closing) const;
   /// Throws CommandError where a run could not be trained.
   void require_trained() const;

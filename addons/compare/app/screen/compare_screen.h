@@ -18,11 +18,11 @@
 
 namespace normscope::compare_screen {
 
-/// A run of a file at its place.
+/// A recorded run that a place shows.
 struct KeptFile {
-  std::string path;  ///< empty: none is open
+  std::string path;  ///< empty: no file
   size_t run = 0;
-  char letter = 0;  ///< E to H; 0: not said
+  char letter = 0;  ///< E to H; 0: unknown
   bool operator==(const KeptFile&) const = default;
 };
 
@@ -38,18 +38,18 @@ struct KeptChoice {
 
 ScreenSettings settings_of(const KeptChoice& choice);
 KeptChoice choice_from(const ScreenSettings& settings);
-/// Throws Error for settings that no link has: of files, too.
+/// Throws Error for settings that a link must not have, such as files.
 void check_link(const ScreenSettings& settings);
 
-/// Which runs stand side by side: the session's own under their letters, and recorded ones in the places that are free
-/// or that somebody gave them: E to H first, where the session has runs of its own. Files are read on threads of their
-/// own and followed while they grow.
+/// Which run each of the eight places shows: live runs of the session under their letters, recorded runs in the free
+/// places or in a place that the user chose. With live runs, E to H come first for recorded ones. Files are read on
+/// threads of their own and followed while they grow.
 class SideBySide {
  public:
   /// Called from a file's thread when the file has news; empty: update() reads the files.
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// Says what stands in a place, 0 to 7.
+  /// The content of a place, 0 to 7.
   struct Place {
     size_t number = 0;
     char letter = 'A';                    ///< of the live run that belongs here, or of the recorded one
@@ -60,14 +60,14 @@ class SideBySide {
     bool reading = false;                 ///< its file has not been looked at yet
   };
 
-  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. It returns false and opens nothing
-  /// where there is none: then somebody has to say who makes room. Further runs of the file take further free places.
+  /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. Where no place is free it returns
+  /// false and opens nothing: the user has to clear a place. Further runs of the file take further free places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
-  /// Clears a place; a recorded run makes room for the live one.
+  /// Clears a place; behind a recorded run, its live run is shown again.
   void leave_out(size_t place);
-  /// Puts the live run of this place there again.
+  /// Shows the live run of this place again.
   void bring_back(size_t place);
-  /// Puts a run of a file in a place, under `letter`; 0: under the place's letter, or the first that is free.
+  /// Puts a run of a file in a place, under `letter`; 0: the place's letter, or the first free one.
   void put(size_t place, const std::string& path, size_t run, char letter = 0);
 
   /// Takes in what the files have gained, once per frame.
@@ -75,7 +75,7 @@ class SideBySide {
   std::array<Place, compare::kMax> places(const LabView& view) const;
   /// The runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
   std::vector<records::Recording> runs(const LabView& view, bool clock = true);
-  /// Changes whenever runs() would.
+  /// A key that changes whenever runs() would change.
   std::string key(const LabView& view) const;
 
   struct Choice {
@@ -92,7 +92,7 @@ class SideBySide {
     std::unique_ptr<records::FollowedFile> source;
     std::shared_ptr<const records::FollowedNow> now;
     std::vector<records::Recording> runs;
-    bool handed_out = false;  ///< its further runs have their places
+    bool handed_out = false;  ///< places were given to its further runs
   };
   struct Slot {
     std::shared_ptr<File> file;
@@ -101,7 +101,7 @@ class SideBySide {
     char letter = 0;      ///< of the file's run
   };
   void fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter = 0);
-  /// The next for a recorded run; kMax: there is none.
+  /// The first free place for a recorded run; kMax: there is none.
   size_t free_place(const LabView& view) const;
   std::shared_ptr<File> file_of(const std::string& path);
   void hand_out(const std::shared_ptr<File>& file, const LabView& view);
@@ -112,9 +112,9 @@ class SideBySide {
   compare::LiveRuns live_;
 };
 
-// Makes comparisons off the thread that draws. That thread asks in every frame and gets the newest
-// comparison that is ready, with its plots, so a frame in which nothing changed computes nothing. While runs train,
-// comparisons take at most a quarter of one thread's time; a user's choice does not wait for that.
+// Makes comparisons off the drawing thread. The drawing thread asks in every frame and gets the newest finished
+// comparison with its plots, so a frame in which nothing changed computes nothing. While runs train, comparisons take
+// at most a quarter of one thread's time; a user's choice does not wait for that.
 
 struct ComparisonView {
   compare::Comparison all;
@@ -147,7 +147,7 @@ class Comparing {
   struct Pause;
   struct TimedView {
     std::shared_ptr<const ComparisonView> shown;
-    double seconds = 0;  ///< seconds it took
+    double seconds = 0;  ///< time to make it
   };
   std::function<void()> wake_;
   std::shared_ptr<Pause> pause_;
@@ -166,15 +166,15 @@ class CompareScreen : public AppScreen {
   ScreenRequests draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock,
                       lab::TransportState& transport) override;
 
-  /// Opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
-  /// the next frame asks which place to clear.
+  /// Opens a log or a saved run in the place whose "open" was pressed, else in a free place. If none is free, the next
+  /// frame asks which place to clear.
   void open(const std::string& path, const LabView& view) override;
 
   KeptChoice kept_choice() const;
   void choose(const KeptChoice& choice);
   ScreenSettings kept() const override { return settings_of(kept_choice()); }
   void restore(const ScreenSettings& kept) override { choose(choice_from(kept)); }
-  /// Leaves the files out; `open_link` lets stay what is open here.
+  /// Leaves out the files; `open_link` keeps the files that are open.
   ScreenSettings linked() const override;
   void open_link(const ScreenSettings& link) override;
 
@@ -225,7 +225,7 @@ class CompareScreen : public AppScreen {
   plot::View across_;  // the steps that all plots over time show
   KeptChoice choice_;  // without the files
   char loupe_ = 0;
-  bool baseline_chosen_ = false;  // by hand; else the first of two runs is it
+  bool baseline_chosen_ = false;  // by the user; otherwise the first of two runs
   int tab_ = 0;
   std::optional<std::pair<int32_t, int32_t>> range_;
   std::optional<double> hover_x_, hover_next_;
@@ -233,7 +233,7 @@ class CompareScreen : public AppScreen {
   std::optional<size_t> open_into_;
   std::vector<std::string> unplaced_;  // files that wait for a place; the frame asks about the first
   bool asking_ = false;
-  std::string search_;   // letters of a run's name, in the list of a place
+  std::string search_;   // text to filter the list of runs by
   std::string refusal_;  // why the chosen axis is not available
 };
 
@@ -246,7 +246,7 @@ struct CompareScreen::Frame {
   std::array<SideBySide::Place, compare::kMax> places;
   std::shared_ptr<const ComparisonView> shown;  // null or with an error: no comparison
   int step = 0;                                 // the cursor's step
-  float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
+  float pad_right = 16;                         // of all plots over time, so that their cursors align
 
   bool compact() const { return size == ui::Size::Compact; }
   bool has() const { return shown && shown->error.empty(); }
@@ -271,8 +271,8 @@ struct CompareScreen::Frame {
       if (all().letter(run) == letter) return run;
     return {};
   }
-  /// The last of a run's points at or before the cursor. There is none before the first point, and none past the run's
-  /// last step, which it never reached. A run that trained on since it was compared keeps its last point.
+  /// The last of a run's points at or before the cursor. There is none before the first point, nor past the run's last
+  /// step. A run that trained on since it was compared keeps its last point.
   std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
     const compare::Track& loss = all().losses[run].shown;
     if (!loss.empty() && x() > loss.x.back() &&
