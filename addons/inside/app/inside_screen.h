@@ -1,8 +1,8 @@
-// One or two models read a text that the user types: at the top the text and its tokens, below it each model's
-// stream by sub-layer and token, with the numbers of each sub-layer beside it, at the bottom the chosen sub-layer and
-// token: its heads, the parts of its state, the gradients of its layer, and the guess of each layer.
-// State plus draw(): the trainer measures (session::Inquire), at once after each edit of the text
-// and whenever a run has moved on. Numbers that are older than the request lie under a veil.
+// One or two models read a text that the user types: at the top the text and its tokens, below it each model's stream
+// by sub-layer and token, with the numbers of each sub-layer next to it, at the bottom the chosen sub-layer and token:
+// its heads, the parts of its state, the gradients of its layer, and the guess of each layer. State plus draw(): the
+// trainer measures (session::Inquire), at once after each edit of the text and whenever a run has moved on. Numbers
+// older than the request are drawn dimmed.
 //
 // Controls: inside/text, inside/learn, inside/leave_out, inside/write, inside/spectrum, inside/shows, inside/run/A ...,
 // inside/token, inside/grid/A ..., inside/head, inside/tab.
@@ -21,8 +21,8 @@ struct Selection {
   int row = -1, token = -1;  ///< -1: none yet
 };
 
-/// The lengths of states, or of their gradients, at both ends of the colour scale, which two models share. They are at
-/// least a factor of two apart: where norms make all states equally long, no difference is to be seen.
+/// The lengths of states, or of their gradients, at both ends of the colour scale, which two models share. apart()
+/// spreads the ends to at least a factor of two, so that states of equal length, behind a norm, get equal colours.
 struct Lengths {
   float low = 0, high = 0;
   void take(const Inside& found, Shows shows);
@@ -36,11 +36,11 @@ struct GridInput {
   Lengths lengths;
   Selection selected;
   char letter = 'A';
-  int columns = 4;  ///< of bars beside the map, at most
+  int columns = 4;  ///< columns of bars next to the map, at most
   int head = 0;     ///< the chosen head
 };
 
-/// A token as it is shown, on one line.
+/// The text of a token on one line: "↵" for a line break, "·" for a blank.
 std::string word_of(const RunInside& inside, int32_t token);
 /// "embedding" or the sub-layer's name.
 std::string row_name(const Inside& found, int row);
@@ -50,7 +50,7 @@ std::string sentence_of(const RunInside& inside);
 /// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
 
-/// Draws every head's attention small: the layers across, the heads down. The user's choice has a row, and a head.
+/// Draws every head's attention as a small picture: layers across, heads down. Returns the head that the user chose.
 struct HeadChoice {
   int row = 0, head = 0;
 };
@@ -59,7 +59,7 @@ std::optional<HeadChoice> draw_all_heads(ui::Ui& ui, ui::Rect rest, const GridIn
 /// Draws the map, and returns the cell that the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
-/// Draws the numbers of each sub-layer in `rest`, a line of bars beside its row of the map in `cells`.
+/// Draws the numbers of each sub-layer in `rest`, a line of bars level with its row of the map in `cells`.
 void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const GridInput& given);
 float columns_width(const GridInput& given);
 
@@ -75,11 +75,11 @@ class InsideScreen : public AppScreen {
   /// `transport`: the Lab's; the models are read at the step of its cursor.
   ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock,
                       lab::TransportState& transport) override;
-  /// Takes the ticket of the look that was asked for in this frame.
+  /// Keeps the ticket of the InsideLook that this frame requested.
   void posted(const session::Command& command, session::Ticket ticket) override {
     if (waiting_ && std::holds_alternative<session::Inquire>(command)) waiting_->ticket = ticket;
   }
-  /// Whether a look was asked for and is not whole yet, or will be asked for in the next frame.
+  /// Whether a requested look is unfinished, or the next frame will request one.
   bool busy() const override;
   /// Leaves out a text that is too long to be kept.
   ScreenSettings kept() const override {
@@ -107,7 +107,7 @@ class InsideScreen : public AppScreen {
   struct Side {
     const RunView* run = nullptr;
     const RunInside* inside = nullptr;  ///< null: not there yet
-    bool older = false;                 ///< another look is wanted than this one, and is not there yet
+    bool older = false;                 ///< a newer look is wanted and not ready
   };
 
   void take(const LabView& view, double now);
@@ -139,7 +139,7 @@ class InsideScreen : public AppScreen {
     double at = 0;  ///< UI time
   };
   std::optional<Continuation> written_;
-  int shows_ = 0;  ///< of Shows
+  int shows_ = 0;  ///< index of Shows
   int head_ = 0, tab_ = 0;
   Selection selected_;
   char detailed_ = 0;        ///< the model that was chosen from last; 0: the first

@@ -9,11 +9,11 @@
 namespace normscope::inside {
 
 struct Inspection {
-  std::string name{};           ///< of the model, for a title
-  bool decoder = true;          ///< asks for the next token, otherwise for each where it stands
-  std::string unit = "symbol";  ///< a piece of the text; "token" of a published model
-  nlohmann::json about{};       ///< the model and its settings
-  std::function<std::string(int32_t)> text_of{};  ///< a token as text; empty where nobody knows
+  std::string name{};                             ///< name of the model, for a title
+  bool decoder = true;                            ///< each target is the next token; else the token itself
+  std::string unit = "symbol";                    ///< a piece of the text; "token" of a published model
+  nlohmann::json about{};                         ///< the model and its settings
+  std::function<std::string(int32_t)> text_of{};  ///< a token as text; empty: unknown
   Inside inside{};
 };
 

@@ -10,10 +10,10 @@
 
 namespace normscope {
 
-/// Whether the loss asks for a token of the text: of a model without a head it asks for none.
+/// Whether any token of the text has a target; for a model without an output head none has.
 bool has_targets(const Batch& text);
 
-/// Measurements beside loss, stream and shares, which one forward pass gives.
+/// What to measure in addition to loss, stream and shares, which take one forward pass.
 struct InsideQuestion {
   bool gradients = true;   ///< a backward pass
   bool attention = true;   ///< probabilities by head
@@ -24,7 +24,7 @@ struct InsideQuestion {
 };
 
 struct Inside {
-  /// A row of the stream: the state behind a sub-layer.
+  /// The stream's state after a sub-layer.
   struct Sublayer {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
@@ -50,15 +50,15 @@ struct Inside {
     std::shared_ptr<const std::vector<float>> probabilities;
     std::vector<double> entropy;            ///< nats, of each head: mean over the queries of -sum p ln p
     std::vector<double> logit, first_mass;  ///< of each head: measure/step_metrics.h
-    /// The probabilities as small pictures, (heads, side, side): a number stands for the largest of a block.
+    /// The probabilities as small pictures, (heads, side, side): each number is the largest of a block.
     std::vector<float> small;
     size_t side = 0;
     std::vector<float> attribution;  ///< (heads, T); empty where the branch is no sum over heads
   };
   /// Direct logit attribution: the logit of one symbol a token, above the mean of all symbols' logits and before a
-  /// scale and a cap of them, as a sum over the embedding and the branches. The statistics of norms are held as they
-  /// are, so that each branch has a part of its own; the rest comes from biases. It says nothing of a branch's effect
-  /// through later ones. All are empty where a state does not reach the logits by norms alone.
+  /// scale and a cap of them, as a sum over the embedding and the branches. The statistics of norms count as
+  /// constants, so that each branch has a part of its own; the rest comes from biases. It says nothing of a branch's
+  /// effect through later ones. All are empty where a state does not reach the logits by norms alone.
   struct LogitAttribution {
     std::vector<int32_t> symbol;  ///< by token: its target, or the model's guess
     std::vector<float> logit, embedding;
@@ -101,8 +101,8 @@ struct Inside {
   std::vector<LeftOut> left_out;
 };
 
-/// The token whose state is longest over the median, and the sub-layer behind which it is. From kDominates
-/// times on, shares and variances over all tokens say what this one does.
+/// The token with the longest state relative to the median, the sub-layer after which it has it, and that ratio. From
+/// kDominates on, shares and variances over all tokens describe mostly this token.
 struct Dominant {
   size_t sublayer = 0, token = 0;
   double times = 0;
@@ -116,15 +116,15 @@ double own_share(const Inside::Sublayer& sublayer, bool dominated);
 void attribute_logits(Look& look, const Store& store, const ModelConfig& model, std::vector<int32_t> symbols,
                       Inside& inside);
 
-/// A head's probabilities, (tokens, tokens), with no more than `most` rows and columns: a cell stands for the largest
-/// of a block.
+/// A head's probabilities, (tokens, tokens), with at most `most` rows and columns: a cell is the largest number of a
+/// block.
 struct SmallPicture {
   size_t side = 0;
   std::vector<float> cells = {};
 };
 SmallPicture small_picture(const float* of_head, size_t tokens, size_t most);
 
-/// The state behind a layer, (T,D) row-major; before the first layer, the embedding.
+/// The state after a layer, (T,D) row-major; before the first layer, the embedding.
 struct LayerState {
   std::string name;  ///< "L03", "embedding"
   int32_t layer = 0;
@@ -136,14 +136,14 @@ struct LayerState {
 /// states, a lens for each layer, then the losses with something left out.
 class InsideWork {
  public:
-  /// A batch of one row of a decoder or an encoder. Throws Error for a model that is no such transformer.
+  /// A batch of one row of a decoder or an encoder. Throws Error for any other model.
   InsideWork(Store& store, const ModelConfig& model, Batch text, const InsideQuestion& asked);
   /// Measures one part; false where there is none left.
   bool next();
   size_t done() const { return done_; }
-  /// Whether nothing is left but the losses with something left out.
+  /// Whether only the losses with something left out remain.
   bool quick_done() const { return done_ > states_.size(); }
-  /// Whether nothing is left but the losses without a head.
+  /// Whether the loss without the first head of a sub-layer is next.
   bool heads_next() const { return quick_done() && !leave_.empty() && leave_.back().head == 1; }
   size_t parts() const;
   const Inside& found() const& { return inside_; }
@@ -162,7 +162,7 @@ class InsideWork {
   Inside inside_;
 };
 
-/// Measures all of it at once.
+/// Measures all parts at once.
 Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideQuestion& asked);
 
 /// The text with `count` more symbols, each the one that the model finds likeliest. Throws Error for an encoder.
@@ -171,12 +171,11 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
 
 // The logit lens: a model's guess if its output layer read the state of an earlier layer.
 
-/// The logits that the last replay of a program takes its loss of, read row by row: of a long text they take more
-/// memory than its states.
+/// The logits of a program's last replay, read row by row: those of a long text take more memory than its states.
 class Logits {
  public:
   explicit Logits(const Program& program);
-  /// The numbers of one token, until another is asked for.
+  /// The logits of one token; valid until the next call.
   std::span<const float> row(size_t token);
   float log_sum(size_t token) const { return log_sums_[token]; }
   /// The loss of each token, in nats; NaN where there is no target.
@@ -188,13 +187,12 @@ class Logits {
   std::vector<float> row_, log_sums_;
 };
 
-/// Runs the end of the model, behind the last layer, on a state. A lens has fewer guesses where the model has fewer
-/// symbols.
+/// Runs the end of the model, from the last layer's output on, on a state. A lens has fewer guesses where the model
+/// has fewer symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);
 
-// A run's model and one text, at the step where it was asked: the measurements of
-// inside/inside.h, and the words of its tokens.
+// The measurements above for a run's model at one step, with the text of each token.
 
 /// The most tokens of a text that is looked at: pictures by token show no more.
 inline constexpr size_t kMaxInside = 320;
@@ -206,9 +204,9 @@ struct RunInside : InquiryResult {
   int32_t step = 0;
   std::string text;  ///< as it was asked for; empty: the row that the run is measured on before every step
   bool left_out = false;  ///< whether the losses without each part were asked for
-  bool whole = true;      ///< nothing that was asked for is still being measured
+  bool whole = true;      ///< all requested measurements are finished
   Inside found;
-  std::optional<int32_t> spectra_of;   ///< the layer whose next update was taken apart; 0: outside the layers
+  std::optional<int32_t> spectra_of;   ///< the layer whose next update was decomposed; 0: outside the layers
   std::vector<MatrixSpectra> spectra;  ///< of its matrices
   std::map<int32_t, std::string> words;  ///< of every token of the text and of every guess
 };
@@ -216,13 +214,13 @@ struct RunInside : InquiryResult {
 class InsideLook : public Inquiry {
  public:
   /// The constructor throws Error for a text that the run's data cannot spell, of fewer than two tokens or too many,
-  /// and for a model that is not a decoder or encoder that writes symbols. `then` is the run where it is nobody else's.
+  /// and for a model that is not a decoder or encoder that writes symbols. `then` owns `run` if it is a copy.
   InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
              std::optional<int32_t> spectra_of = {});
   bool next() override;
   size_t done() const override { return work_->done() + size_t{found_.spectra_of.has_value()}; }
   size_t parts() const override { return work_->parts() + size_t{spectra_of_.has_value()}; }
-  /// After the look itself, the lenses, the spectra, all.
+  /// True after the look itself, the lenses, the spectra, the losses without a sub-layer, and each sub-layer's heads.
   bool worth_showing() const override;
   bool holds() const override { return found_.step == run_->steps_done(); }
   std::shared_ptr<const RunInside> found() const;
@@ -237,13 +235,13 @@ class InsideLook : public Inquiry {
 };
 
 /// A request to a run. Without a text it takes the row that the run is measured on. `left_out`: with the loss without
-/// each of its parts, a forward pass for each. `spectra_of`: with the singular values of what the next step adds to the
-/// matrices of this layer.
+/// each of its parts, a forward pass for each. `spectra_of`: with the singular values of the next update of this
+/// layer's matrices.
 struct InsideRequest {
   int32_t run = 0;
   std::string text{};
   bool left_out = false;
-  int32_t step = -1;  ///< as the run stood after it; -1: as it stands
+  int32_t step = -1;  ///< the state after this step; -1: the present state
   std::optional<int32_t> spectra_of{};
 };
 session::Inquire look_command(const InsideRequest& asked);

@@ -15,7 +15,7 @@ struct AmplifySpec {
 
 /// Records x (..,D) with another gradient, multiplied by the standard deviation of the same row of `of` (..,D):
 ///   out  =  x,  dx  =  sigma / divisor * dout,  sigma = sqrt(var(of) + eps)
-/// `of` has no gradient by it. Before a norm that reads x, `of` = x takes away what the norm divides the gradient by.
+/// `of` gets no gradient from it. Before a norm that reads x, `of` = x cancels the norm's division of the gradient.
 ValueId amplify(Tape&, const std::string& name, ValueId x, ValueId of, AmplifySpec);
 
 struct CentreSpec {

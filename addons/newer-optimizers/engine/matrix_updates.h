@@ -1,4 +1,4 @@
-// The numbers of Muon, and of Adam less its leading direction, for both machines.
+// The constants of Muon, and of Adam less its leading direction, shared by the CPU's and the device's kernels.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -18,10 +18,10 @@ inline float muon_scale_of(int64_t rows, int64_t cols) {
   return kMuonSize * __builtin_sqrtf(static_cast<float>(rows > cols ? rows : cols));
 }
 
-/// Passes there and back that find the leading direction. A second direction three quarters as strong keeps
-/// (3/4)^24, a thousandth, of its part.
+/// Iterations of the power method on u'u, which finds the leading direction of a step u. A second direction three
+/// quarters as strong keeps (3/4)^24, a thousandth, of its part.
 inline constexpr int kLeadingPasses = 12;
-/// The length of u'v below which there is no direction: a step of nothing keeps zeros.
+/// The length of u'u v below which u has no leading direction: an update of zeros stays zeros.
 inline constexpr float kLeadingLeast = 1e-17f;
 
 /// The vector with which the passes begin: numbers spread evenly over [-1, 1), unlike any row of a model's matrices.

@@ -1,4 +1,4 @@
-// QK-clip: an op that measures each head's largest logit, and one that scales its matrices behind the optimizer.
+// QK-clip: an op measures each head's largest logit, another scales its matrices after the optimizer's update.
 #pragma once
 
 #include "engine/ops/ops.h"
@@ -44,15 +44,15 @@ struct ClippedMatrices {
   ValueId wq = kNone, wk = kNone, bq = kNone, bk = kNone;
 };
 
-/// Asks for the clip behind the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534); where
-/// a head's largest logit S is above tau,
+/// Records the clip after the optimizer's update (Kimi Team 2025, Kimi K2, arXiv 2507.20534); where a head's largest
+/// logit S is above tau,
 ///   W_Q and b_Q of the head  *=  sqrt(tau / S),  W_K and b_K of the head  *=  sqrt(tau / S)
-/// Where several heads of queries share one of keys, keys stay, and W_Q and b_Q of the head *= tau / S: as the paper
-/// treats the part of the keys that all heads share, so that no head's clip reaches another. Other heads keep their
-/// bits.
+/// Where several heads of queries share one of keys, keys stay, and W_Q and b_Q of the head *= tau / S: so the paper
+/// treats the part of the keys that all heads share, and no head's clip changes another head. Heads at or below tau
+/// keep their bits.
 void qk_clip(Tape&, const std::string& name, ValueId largest, const ClippedMatrices&, QkClipSpec);
 
-/// Whether it means anything for an attention: a norm of queries or keys would undo the clip, unit vectors have lengths
+/// Whether QK-clip applies to an attention: a norm of queries or keys would undo the clip, unit vectors have lengths
 /// of their own, and scores may be other than products of queries and keys.
 bool clips(const ModelConfig& config, const Wiring& attention);
 

@@ -4,8 +4,8 @@
 //
 //     x = sum_i read_i s_i,    s_j <- sum_i carry_ij s_i + write_j f
 //
-// Or each branch has a stream of its own beside the input's, and is read by all sub-layers above it: weights over depth
-// (attention residuals, Chen et al. 2026; averages over depth, Pagliardini et al. 2024).
+// Or the input and each branch have a stream each, which all sub-layers above read: weights over depth (attention
+// residuals, Chen et al. 2026; averages over depth, Pagliardini et al. 2024).
 #pragma once
 
 #include "engine/model/wiring.h"
@@ -38,7 +38,7 @@ struct ProResConfig {
 };
 
 struct GatedNormConfig {
-  int32_t rank = 16;  ///< numbers that a norm's gate sees a state as
+  int32_t rank = 16;  ///< width of the hidden layer in a norm's gate
   bool operator==(const GatedNormConfig&) const = default;
 };
 

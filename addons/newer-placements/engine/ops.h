@@ -13,7 +13,7 @@ struct SoftmaxSpec {
   friend bool operator==(const SoftmaxSpec&, const SoftmaxSpec&) = default;
 };
 inline constexpr int32_t kMaxSinkhornSize = 8, kMaxSinkhornRounds = 32;
-/// No number of a matrix starts smaller beside the largest of its row: a column of zeros has no sum to be divided by.
+/// The least start of a number relative to the largest of its row: a column of zeros could not be divided by its sum.
 inline constexpr float kMinOfRow = 1e-20f;
 
 /// Records, for each run of n numbers of x (its last, in memory's order):
@@ -40,7 +40,7 @@ struct MixSpec {
 /// for m = 1. Throws Error for other shapes.
 ValueId mix(Tape&, const std::string& name, ValueId x, ValueId weights, int32_t to);
 
-// A parameter that follows the number of steps; an op behind the optimizer sets it.
+// A parameter that follows the number of steps; an op after the optimizer's update sets it.
 
 struct RampSpec {
   static constexpr OpKind kOp = OpKind::Ramp;
@@ -48,12 +48,12 @@ struct RampSpec {
   friend bool operator==(const RampSpec&, const RampSpec&) = default;
 };
 
-/// Asks for it behind the optimizer's update of number t: every number of the parameter w becomes
+/// Records an op that runs after the optimizer's update number t and sets every number of the parameter w:
 ///   w  =  min(1, t / steps)
 /// Throws Error for less than one step.
 void ramp(Tape&, const std::string& name, ValueId w, RampSpec);
 
-// Heads that several queries share, each written out as often as it is used.
+// Heads that several queries share, written out once for each query head that uses them.
 
 struct RepeatHeadsSpec {
   static constexpr OpKind kOp = OpKind::RepeatHeads;
@@ -68,7 +68,7 @@ struct RepeatHeadsSpec {
 /// Throws Error for other shapes and for fewer than one of either.
 ValueId repeat_heads(Tape&, const std::string& name, ValueId x, int32_t heads, int32_t times);
 
-// Matrices whose vectors keep the length one; an op behind the optimizer divides them by their length.
+// Matrices whose vectors keep the length one; an op after the optimizer's update divides them by their length.
 
 struct UnitVectorsSpec {
   static constexpr OpKind kOp = OpKind::UnitVectors;
@@ -76,9 +76,9 @@ struct UnitVectorsSpec {
   friend bool operator==(const UnitVectorsSpec&, const UnitVectorsSpec&) = default;
 };
 
-/// Asks for the division behind the optimizer's update (nGPT, Loshchilov et al. 2024, arXiv 2410.01131,
-/// section 2.6 and the authors' code): of a parameter w (n,k) every vector v, a row or a column, becomes v / |v|. A
-/// vector of zeros stays.
+/// Records the division after the optimizer's update (nGPT, Loshchilov et al. 2024, arXiv 2410.01131, section 2.6 and
+/// the authors' code): of a parameter w (n,k) every vector v, a row or a column, becomes v / |v|. A vector of zeros
+/// stays.
 void unit_vectors(Tape&, const std::string& name, ValueId w, UnitVectorsSpec);
 
 }  // namespace normscope
