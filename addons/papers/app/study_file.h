@@ -1,6 +1,6 @@
-// A study file is a question that sweeps answer together: studies/NAME.toml, a part of it for each grid. `normscope
-// study NAME` trains what its parts need and writes one page; `normscope zoo` is such a study with options. The
-// commands and the tests call it.
+// A study file, studies/NAME.toml, asks a question that several sweeps answer together, one part for each grid.
+// `normscope study NAME` trains what its parts need and writes one page; `normscope zoo` is such a study with options.
+// The commands and the tests call it.
 #pragma once
 
 #include "addons/sweep/app/sweep_writers.h"
@@ -18,7 +18,7 @@ struct StudyFile {
 std::string studies_folder();
 /// The names of the studies in a folder, in alphabetical order.
 std::vector<std::string> study_names(const std::string& folder);
-/// Throws Error naming file, line and key; `read_study` also for a name that is none in the folder.
+/// Throws Error naming file, line and key; `read_study` also for a name that the folder does not have.
 StudyFile parse_study(std::string_view text, const std::string& file);
 StudyFile read_study(const std::string& folder, std::string_view name);
 /// The same with one seed in each cell.
@@ -39,8 +39,8 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
 
 }  // namespace normscope::sweep
 
-// The zoo is the study of studies/zoo.toml, asked of the rows, depths and settings that somebody chose, with his own
-// rows. The command and the tests call it.
+// The zoo is the study of studies/zoo.toml, limited to the rows, depths and settings of a Choice, with the user's own
+// placements as further rows. The command and the tests call it.
 
 namespace normscope::zoo {
 
@@ -53,7 +53,7 @@ struct Choice {
 };
 
 /// Beyond eight layers the rate is 1e-3 over 400 steps, as at 3e-3 no deep Post-LN learns, whatever is on its skip
-/// path; and unless some are named, only the rows of the question of depth are there. Parts of another network have a
+/// path; and unless `only` names some, it has only the rows of the question of depth. Parts of another network have a
 /// depth of their own. Throws an Error that lists the names.
 sweep::StudyFile study_of(const Choice& choice, const std::vector<sweep::Bundle>& own = {});
 

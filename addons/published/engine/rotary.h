@@ -27,16 +27,16 @@ struct RotarySpec {
 ///   out[a]  =  x[a] cos - x[b] sin
 ///   out[b]  =  x[b] cos + x[a] sin
 /// The numbers of a head from 2n on stay what they are. The table may carry a factor: backward multiplies by the
-/// transpose, which for a factor other than 1 is not the inverse. It has no gradient. Throws Error for other shapes,
-/// and for a table that is trained or computed.
+/// transpose, which for a factor other than 1 is not the inverse. The table has no gradient. Throws Error for other
+/// shapes, and for a table that is trained or computed.
 ValueId rotary(Tape&, const std::string& name, ValueId x, ValueId table, RotarySpec spec);
 
-// Rotary positions (Su et al. 2021) as data: which numbers of a head turn, how fast, and the published ways of
-// stretching them over more positions than a model was trained on: `config.of<RotaryConfig>()`.
+// Rotary positions (Su et al. 2021) as data: which numbers of a head turn, how fast, and the published methods to
+// stretch them over more positions than a model was trained on: `config.of<RotaryConfig>()`.
 
 inline constexpr std::string_view kRotaryPairings[] = {"halves", "neighbours"};
 
-/// How the rates change with the factor s; P are the positions of the training:
+/// How the rates change with the factor s; P is the number of positions in training:
 /// Linear: every rate is divided by s (Chen et al. 2023, position interpolation).
 /// Llama3: only slow pairs, fewer than `low` turns in P positions, are divided by s; beyond `high` turns none are, and
 /// between them both are mixed evenly (Llama 3.1's published code).

@@ -1,6 +1,5 @@
-// A family of published models as data: which keys of its config.json are which of our settings, and which of
-// its tensors are which of our parameters. addons/published/families has a file for each; its README.md says what may
-// stand there.
+// A family of published models as data: how the keys of its config.json become our settings, and its tensors our
+// parameters. addons/published/families has a file for each family; its README.md describes the format.
 //
 // Promises: a folder's config.json is read as a whole. A setting that we do not have, or a value that we do not have
 // for it, is refused in one line that names it. Nothing here reads a tensor.
@@ -18,7 +17,7 @@
 
 namespace normscope::published {
 
-/// No setting of a run, as the data say it elsewhere.
+/// A key of a family's settings that is not a setting of a run, where the data decide it.
 inline constexpr std::string_view kVocabulary = "vocabulary";
 
 /// Where the value of one of our settings comes from.
@@ -27,10 +26,10 @@ struct Setting {
   std::optional<std::string> absent, null;         ///< the value where no key is there, where one is null
   std::map<std::string, std::string> values = {};  ///< theirs -> ours; empty: as it is
   std::string when = {}, take = {};
-  std::string words = {};  ///< in which the value takes the place of a star
+  std::string words = {};  ///< a text in which the value replaces a star
 };
 
-/// Which of their tensors has one of our parameters. `*` stands for the layer.
+/// The tensor of theirs that holds one of our parameters. `*` stands for the layer.
 struct Row {
   std::vector<std::string> theirs;  ///< names, any of which a file may use
   bool linear = false;              ///< theirs lies as (outputs, inputs)
@@ -42,10 +41,10 @@ struct Row {
 struct Family {
   std::string type, title, prefix;
   int32_t groups = 1;  ///< of the parts of q, k and v; 0: one for each head of keys
-  /// Our matrices of which the two numbers that rotary positions turn lie together, or in the other order.
+  /// Our matrices whose file has the two numbers of a rotary pair next to each other, or swapped.
   std::vector<std::string> neighbours, swapped;
   std::vector<std::string> passed;
-  std::vector<std::string> zeros;  ///< our vectors that the family lacks and that add nothing as zeros
+  std::vector<std::string> zeros;  ///< our vectors that the family lacks; they start as zeros
   std::map<std::string, std::string> must;
   std::map<std::string, Setting> settings;
   std::map<std::string, Row> rows;  ///< by our name
@@ -58,21 +57,21 @@ struct FamilyFile {
 };
 std::span<const FamilyFile> family_files();
 
-/// All, by their type. Throws Error for a file that is wrong.
+/// All families by type. Throws Error for a file that is wrong.
 const std::map<std::string, Family>& families();
-/// The same models as GGUF files have them, by their architecture there.
+/// The families in the form of GGUF files, by `general.architecture`.
 const std::map<std::string, Family>& gguf_families();
-/// Reads one file; `like` has what it may refer to.
+/// Reads one file; `like` has the families that it may refer to.
 Family parse_family(std::string_view text, const std::string& type,
                     const std::map<std::string, Family>& like = families());
 
-/// The family of a config.json, or of what a GGUF file says in its place. Throws Error naming those there are.
+/// The family of a config.json, or of GgufFile::config(). Throws Error that names the known ones.
 const Family& family_of(const InputValue& config);
 
 /// The value of a key such as "rope_parameters.rope_theta".
 std::optional<InputValue> found(const InputValue& config, std::string_view key);
 
-/// `Rule` is a function that a setting may ask for. `value` is what config.json has, `text` the same or the default.
+/// `Rule` is a function that a setting may name. `value` is from config.json, `text` the same or the default.
 struct RuleInput {
   const InputValue& config;
   const RunSpec& spec;  ///< with the settings before this one, in the order of spec_fields()
@@ -80,11 +79,11 @@ struct RuleInput {
   std::string text;
 };
 using Rule = std::string (*)(const RuleInput&);
-/// Nullptr where there is none.
+/// nullptr: there is no such rule.
 Rule rule_named(std::string_view name);
 
-/// Fills in the specification that config.json describes, with its vocabulary. `positions` is the length of the
-/// texts that will be read: a model whose positions have no table gets so many. Throws Error, beginning with `where`.
+/// Fills in the specification that config.json describes, with its vocabulary. `positions` is the length of the texts
+/// that will be read: a model without a table of positions gets so many. Throws Error, beginning with `where`.
 RunSpec spec_of(const Family& family, const InputValue& config, std::string_view where, int32_t positions);
 
 }  // namespace normscope::published

@@ -1,5 +1,5 @@
-// GGUF, the file in which llama.cpp and its kin keep a model: metadata, which say what config.json and a tokenizer say
-// of a folder, then tensors.
+// GGUF, the file in which llama.cpp and its kin keep a model: metadata with the content of a config.json and a
+// tokenizer.json, then tensors.
 //
 //   "GGUF", version 2 or 3, number of tensors, number of keys
 //   KEY, type, value     for each key; a list has the type of its items and their number before them
@@ -27,7 +27,7 @@ namespace normscope::published {
 
 using WeightTensors = std::map<std::string, WeightTensor, std::less<>>;
 
-/// Reads numbers, the lowest byte first, and stretches of a file; what would lie beyond its end is refused.
+/// Reads little-endian numbers and ranges of bytes; throws Error for a read beyond the end.
 struct Cursor {
   std::span<const uint8_t> all;
   const Message& where;  ///< begins the errors
@@ -44,21 +44,21 @@ struct Cursor {
   }
 };
 
-/// Whether a regular file begins as GGUF does.
+/// Whether this is a regular file that begins as GGUF does.
 bool is_gguf_file(const std::string& path);
 
 class GgufFile {
  public:
-  /// Lets the system bring the data when they are asked for. Throws Error.
+  /// Maps the file: the system loads its pages on access. Throws Error.
   static GgufFile map(const std::string& path);
   /// Reads the same from memory, which must last; `name` stands for the path.
   static GgufFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
-  /// What stands in the place of a config.json: "general.architecture", and the keys of that architecture without
-  /// its name, so "block_count"; "vocab_size" is always there. Rotary factors are told by the settings of Llama 3.
+  /// The counterpart of a config.json: "general.architecture", and the keys of that architecture without its name, so
+  /// "block_count"; "vocab_size" is always there. A tensor of rotary factors becomes the settings of Llama 3.
   InputValue config() const;
   bool has_tokens() const;
-  /// A tokenizer.json that says the same; empty where the file has no tokens. Throws Error.
+  /// The tokenizer as a tokenizer.json; empty where the file has no tokens. Throws Error.
   std::string tokenizer() const;
   const WeightTensors& tensors() const { return tensors_; }
   const std::shared_ptr<const void>& pages() const { return pages_; }

@@ -1,6 +1,6 @@
-// Finds the folder of a published model by the paths that people have: the folder, a file in it (model.safetensors,
+// Finds the folder of a published model by any of these paths: the folder, a file in it (model.safetensors,
 // config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main names a snapshot, and
-// ORG/NAME for the one in that cache. A GGUF file stands for a folder; one alone in a folder is found there.
+// ORG/NAME for such a folder. A GGUF file counts as a folder; the only one in a folder is found.
 #pragma once
 
 #include <optional>
@@ -11,19 +11,18 @@
 
 namespace normscope::published {
 
-/// Leaves a path that leads to no such folder as it is.
+/// Returns `path` itself where it leads to no such folder.
 std::string folder_of(const std::string& path);
 
-/// What the folder is called: NAME of a snapshot in the cache, which has a number as its own name.
+/// The folder's name; for a snapshot in the cache, which is named by a hash, the model's NAME.
 std::string title_of(const std::string& folder);
 
-/// Where its settings stand, as it is told in errors: its config.json, or the GGUF file.
+/// The path of its settings, for errors: its config.json, or the GGUF file.
 std::string config_path(const std::string& folder);
 /// These settings; nothing where there is no such file. Throws Error.
 std::optional<InputValue> config_of(const std::string& folder);
 
-/// Says what stands at a path in the place of a published model, and what to do; empty where nothing is known
-/// against it.
+/// Why a path is not a published model, and what is expected; empty where nothing speaks against it.
 Message why_none(const std::string& path);
 
 /// As folder_of(). Throws Error where why_none() says something.

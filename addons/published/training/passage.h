@@ -1,4 +1,4 @@
-// A passage is the one text that `inside_of` measures, as the batch that asks a model for its symbols.
+// A passage is the text that `inside_of` measures, as a batch with its targets.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace normscope {
 
-/// Throws Error unless the model is a decoder or an encoder that reads symbols, `require_language` also
-/// where it says classes, and `require_tokens` unless the model has these symbols and as many positions.
+/// Throws Error unless the model is a decoder or an encoder that reads symbols, `require_language` also if its output
+/// is a class, and `require_tokens` unless the model has these symbols and enough positions.
 void require_stack(const ModelConfig& model);
 void require_language(const ModelConfig& model);
 void require_tokens(const ModelConfig& model, std::span<const int32_t> tokens);
 
-/// Asks a decoder for the next symbol, and an encoder for each symbol where it stands. `types` are the kinds of the
-/// symbols; empty: all are of one. Throws Error as require_language and require_tokens do.
+/// The targets are the next symbols for a decoder, the symbols themselves for an encoder. `types` are the kinds of the
+/// symbols; empty: all have one kind. Throws Error as require_language and require_tokens do.
 Batch passage_batch(const ModelConfig& model, std::vector<int32_t> tokens, std::vector<int32_t> types = {});
 
 }  // namespace normscope

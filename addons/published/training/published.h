@@ -1,8 +1,8 @@
-// A folder of a published model, opened: its family, what it is in our terms, and where each of our
-// parameters lies in its files. open() reads config.json and the headers of the weights; load() converts the weights
+// A folder of a published model, opened: its family, its specification in our settings, and the place of each of our
+// parameters in its files. open() reads config.json and the headers of the weights; load() converts the weights
 // straight into a Store, whose parameters record_transformer has declared.
 //
-// Promises: what we do not have is refused by name, and so is a tensor for which the model has no place, before the
+// Promises: a feature that we do not have is refused by name, and so is a tensor that no parameter reads, before the
 // weights take any memory. Nothing in a folder is executed.
 #pragma once
 
@@ -30,28 +30,28 @@ struct Place {
 struct PublishedModel {
   std::string folder;
   const Family* family = nullptr;
-  RunSpec spec;  ///< of the model; what a run has beside it are defaults
+  RunSpec spec;  ///< of the model; the rest of the run has defaults
   Weights weights;
-  bool headless = false;   ///< an encoder or a decoder alone: the token table is its head, which says nothing
+  bool headless = false;   ///< no output head in the files: the token table serves as one, without meaning
   bool one_layer = false;  ///< the files have the weights of one layer for all; here each has its own
 };
 
-/// The shortest text there is: whoever opens for it learns how many positions the model's table has.
+/// The least `positions` of open(); a larger model.sequence is then the length of the model's own table.
 inline constexpr int32_t kFewest = 2;
 
-/// Reads what the model is. `positions` is the length of the texts that it will read. `at` is as for
-/// folder_of(). Throws Error.
+/// Reads config.json and the headers of the weights. `positions` is the length of the texts that it will read. `at` is
+/// as for folder_of(). Throws Error.
 PublishedModel open(const std::string& at, int32_t positions);
 
-/// Where a parameter lies. Throws Error if it lies nowhere, or has another shape there.
+/// The place of a parameter. Throws Error if the files lack it, or have another shape.
 Place place_of(const PublishedModel& model, const ParameterInfo& parameter);
-/// Whether the files have a place for a parameter: one that trains and that the family does not lack.
+/// Whether a parameter is read from the files: it is trainable, and not among the zeros of the family.
 bool has_place(const PublishedModel& model, const ParameterInfo& parameter);
 
 /// Declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
 void declare(const PublishedModel& model, Store& store);
 
-/// Roughly what the weights, their gradients and the activations of a text of so many positions take, from
+/// An estimate of the bytes of the weights, their gradients and the activations of a text of `positions` symbols, from
 /// the declared parameters.
 int64_t bytes_of(const PublishedModel& model, const Store& declared, int32_t positions);
 
@@ -59,18 +59,18 @@ int64_t bytes_of(const PublishedModel& model, const Store& declared, int32_t pos
 /// another shape, of a type that holds no floats, or has no place.
 void load(const PublishedModel& model, Store& store);
 
-/// Converts the tensors that fit into a Store that has values already, whose model may be wired otherwise. Parameters
-/// for which the folder has none, or another shape, keep theirs; of a longer table of positions the first rows are
-/// taken. Returns how many fitted. Throws Error, and leaves the Store as it was, if one of them holds no floats.
+/// Converts the tensors that fit into a Store that already has values, whose model may be wired otherwise. Parameters
+/// without a tensor of their shape keep their values; a longer table of positions gives its first rows. Returns how
+/// many fitted. Throws Error, and leaves the Store as it was, if one of them holds no floats.
 int32_t fill(const PublishedModel& model, Store& store);
 
-// Makes a published model a run as any other: its specification, its weights (train.init_from) and a passage in
-// its own tokens. So it is looked into, changed, trained on, forked and compared by what does that with every run.
+// Makes a published model an ordinary run: its specification, its weights (train.init_from) and a passage in its own
+// tokens. So the code for every run inspects, changes, trains, forks and compares it.
 
-/// The most tokens of a passage that such a run reads at once, if its positions reach so far.
+/// The most tokens of a passage in a row of such a run; fewer where the model has fewer positions.
 inline constexpr int32_t kMaxRow = 320;
 
-/// What such a run reads until it is given another text.
+/// The passage of such a run until another text is set.
 inline constexpr std::string_view kPassage =
     "The dog that lives next door is a good dog. It barks when the postman comes, and it sleeps when the house is "
     "quiet. In the morning it waits at the gate, because the children give it a piece of bread.";
@@ -78,9 +78,9 @@ inline constexpr std::string_view kPassage =
 /// Whether a path leads (folder_of) to a folder that has a config.json and weights beside it, or to a GGUF file.
 bool is_published(const std::string& path);
 
-/// Reads the folder's config.json, tokenizer and the headers of its weights. Training it on is gentle: one row
-/// a step, Adam at 1e-5. Throws Error for what cannot be opened and for a passage of fewer than two tokens.
-/// A folder without a tokenizer reads numbers of tokens; instead of words it gets some from all over its table.
+/// Reads the folder's config.json, tokenizer and the headers of its weights. Further training takes small steps: one
+/// row a step, Adam at 1e-5. Throws Error for a folder that cannot be opened and for a passage of fewer than two
+/// tokens. Without a tokenizer the passage is token numbers, spread over the vocabulary.
 RunSpec run_of(const std::string& folder, std::string_view passage = kPassage);
 
 }  // namespace normscope::published

@@ -1,10 +1,10 @@
-// Makes the task of a text that a published model's own tokenizer cuts into tokens: the passage that
-// the specification spells out (data.name "passage"), or a file (data.name "text" with data.tokenizer).
+// The task of a text that a published model's own tokenizer cuts into tokens: the passage that the specification
+// spells out (data.name "passage"), or a file (data.name "text" with data.tokenizer).
 //
-// A decoder predicts each token's successor. An encoder fills in hidden tokens, in the shares of byte_tasks.h, with the
-// tokenizer's own mask; a folder without one hides nothing, and asks for tokens that are seen. A row is a window of the
-// text, and all of a passage that is no longer than the context: then every batch is the passage. A passage validates
-// on its own beginning, as there is no other text; a file keeps its last tenth for that.
+// A decoder predicts each token's successor. An encoder fills in hidden tokens, in the shares of byte_tasks.h, with
+// the tokenizer's own mask; in a folder without one no token is hidden, and the targets are the visible tokens. A row
+// is a window of the text, and all of a passage that is no longer than the context: then every batch is the passage. A
+// passage validates on its own beginning, as there is no other text; a file on its last tenth.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ struct PassageData {
 };
 inline const std::string& passage_of(const DataSpec& data) { return data.added.of<PassageData>().text; }
 
-/// Reads whole numbers between blanks or commas. `refuse` throws for a word that is none.
+/// Reads whole numbers between blanks or commas. `refuse` is called with any other word, and throws.
 std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse);
 
-/// Turns text into the tokens of a published model's folder, and back. Where the folder has no tokenizer,
-/// its texts are the numbers of tokens: "5 17 3".
+/// Turns text into the tokens of a published model's folder, and back. Without a tokenizer in the folder, texts are
+/// token numbers: "5 17 3".
 class TextTokens {
  public:
   /// Throws Error for a tokenizer or config.json that cannot be read.
   explicit TextTokens(const std::string& folder);
 
-  /// Throws Error for a text that has no such tokens, and for a token beyond the vocabulary.
+  /// Throws Error for a text that the tokenizer cannot encode, and for a token beyond the vocabulary.
   std::vector<int32_t> encode(std::string_view text) const;
   std::string decode(std::span<const int32_t> tokens) const;
   /// Names a token, special ones too.
@@ -47,7 +47,7 @@ class TextTokens {
   bool has_words() const { return tokenizer_.has_value(); }
   int32_t vocabulary() const { return vocabulary_; }
   int32_t mask() const { return mask_; }  // -1: there is none
-  /// Whether a token stands around texts and never within one.
+  /// Whether the tokenizer marks the token as special, such as begin and end.
   bool is_special(int32_t token) const;
 
  private:

@@ -1,6 +1,6 @@
 // The tensors of a file that torch.save wrote, pytorch_model.bin: a zip archive of a pickle and the numbers of each
-// storage. A pickle is a program. This reader runs none of it: it knows the few instructions that put tensors together,
-// and refuses whatever asks for anything else, by the name it asks for.
+// storage. A pickle is a program. This reader runs none of it: it knows the few instructions that put tensors
+// together, and refuses a pickle that needs any other, by its name.
 //
 // Promises: as gguf.h's.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace normscope::published {
 
-/// The tensors lie in `bytes`, which must last; `name` stands for the path in errors. Throws Error.
+/// The tensors lie in `bytes`, which must outlive them; `name` stands for the path in errors. Throws Error.
 WeightTensors tensors_of_torch(std::span<const uint8_t> bytes, const std::string& name);
 
 }  // namespace normscope::published

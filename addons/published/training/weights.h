@@ -1,10 +1,9 @@
 // The tensors of a published model: of a folder with one file, or the shards that an index names, in safetensors or
-// else pytorch_model.bin, or of a GGUF file. They are mapped, not read: nothing of them takes memory of our own until
-// it is converted.
+// else pytorch_model.bin, or of a GGUF file. They are mapped, not read: a tensor takes no memory of ours until it is
+// converted.
 //
-// Promises: every shard is there, its header is sound, and the index agrees with it, or there is one line that says
-// what is wrong. A checkpoint in another format (pickled Python objects above all, which run code when read) is not
-// opened.
+// Promises: every shard is there, its header is sound, and the index agrees with it, or an error of one line says what
+// is wrong. A checkpoint in another format is not opened, and a pickle is read without running it (torch_file.h).
 #pragma once
 
 #include <cstddef>
@@ -22,17 +21,17 @@
 
 namespace normscope::published {
 
-// A tensor of a published model's files: numbers one by one, as in safetensors, or in blocks of few bits that share a
-// scale, as in GGUF. Numbers become floats a stretch at a time, so that a whole tensor never takes memory of its own.
+// A tensor of a published model's files: single numbers, as in safetensors, or blocks of numbers of few bits that
+// share a scale, as in GGUF. Numbers become floats part by part: a whole tensor never takes memory of its own.
 
 struct NumberType {
   std::string_view name;
   size_t numbers, bytes;                                        ///< of a block
-  void (*read)(const uint8_t* from, size_t blocks, float* to);  ///< null: they are no floats
+  void (*read)(const uint8_t* from, size_t blocks, float* to);  ///< null: not floats
 };
 
 const NumberType& number_type(TensorType type);
-/// By the number that GGUF has for it; null: it is not read here.
+/// The type with this number in GGUF; null: it is not read here.
 const NumberType* gguf_type(uint32_t number);
 Message gguf_types();  ///< "F32, F16, …"
 
@@ -43,11 +42,11 @@ struct WeightTensor {
   std::span<const uint8_t> bytes;
 
   size_t size() const { return bytes.size() / type->bytes * type->numbers; }
-  /// So many numbers from one on; `room` is where they are put.
+  /// `count` numbers from number `first` on, as floats in `room`.
   std::span<const float> numbers(size_t first, size_t count, std::vector<float>& room) const;
 };
 
-/// Reads an index of shards: which file beside it has which tensor. `where` begins its errors.
+/// Reads an index of shards: tensor -> file next to the index. `where` begins its errors.
 std::map<std::string, std::string> shards_of(std::string_view json, const Message& where);
 
 class Weights {
@@ -67,7 +66,7 @@ class Weights {
 
   std::map<std::string, WeightTensor, std::less<>> tensors_;
   std::vector<SafetensorsFile> shards_;
-  std::shared_ptr<const void> pages_;  ///< in which the weights of a GGUF file or of PyTorch's files lie
+  std::shared_ptr<const void> pages_;  ///< the mapped pages of a GGUF file or of PyTorch's files
 };
 
 }  // namespace normscope::published

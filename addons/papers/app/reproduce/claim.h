@@ -1,9 +1,9 @@
-// A claim is one figure, table or theorem of a paper as a value: what claims/PAPER/ID.toml says. It has no behaviour:
+// A claim is one figure, table or theorem of a paper as a value, read from claims/PAPER/ID.toml. It has no behaviour:
 // the functions below read it, claim_runs.h says which runs it needs, finding.h judges it, the writers show it.
 //
 // It has the same runs, measures and checks as a lesson, in the lessons' own tables (course/lesson.h), so that a claim
-// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which RunNumbers
-// keeps every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons
+// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, whose RunNumbers
+// keep every number that a line can ask for (experiments/run_numbers.h), or of fresh models, which the lessons
 // measure.
 #pragma once
 
@@ -20,11 +20,11 @@ struct Source {
   std::string version;  ///< "ICML 2020 and arXiv 2002.04745": whose numbering it is
 };
 
-/// A number of the paper, and the measure of ours that is shown beside it.
+/// A number of the paper, and our measure that is shown next to it.
 struct Statement {
   std::string what;       ///< "Post-LN, no warm-up"
   std::string measure{};  ///< ours; empty: nothing of ours compares
-  /// In `unit`; of another task and size than ours. NaN: the paper says it in words alone.
+  /// In `unit`; for another task and size than ours. NaN: the paper says it only in words.
   double value = experiments::kUnknown;
   std::string unit{};     ///< "BLEU"
   bool read_off = false;  ///< read off a picture; otherwise the text states it
@@ -63,9 +63,9 @@ struct Opposite {
   bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
 };
 
-/// What became of a claim or of one of its checks. Unknown: runs are missing. Beyond: no run of its
-/// setting could show it. CannotBeTold: what was measured does not tell the claim from its neighbours. PartsDiffer, of
-/// a claim only: its checks have different verdicts.
+/// The verdict on a claim or on one of its checks. Unknown: runs are missing. Beyond: no run of its setting could show
+/// it. CannotBeTold: the measurements do not tell the claim from its neighbours. PartsDiffer, of a claim only: its
+/// checks have different verdicts.
 enum class Finding : uint8_t {
   Unknown,
   Reproduced,
@@ -93,7 +93,7 @@ struct Effect {
   std::string where;  ///< "Table 3, Enwiki8: 1.10 less 1.07"
 };
 
-/// More about a check, beside its band.
+/// More about a check, in addition to its band.
 struct Part {
   std::optional<Opposite> opposite;
   std::optional<Effect> effect;
@@ -129,8 +129,8 @@ struct Claim {
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
   std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
-  /// KOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was
-  /// read; `missing` names that file. Both are empty for all other claims.
+  /// kOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was read;
+  /// `missing` names that file. Both are empty for all other claims.
   std::string data, missing;
   std::vector<course::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
@@ -139,25 +139,25 @@ struct Claim {
   Compares compares = Compares::Neither;
   std::vector<Part> parts;  ///< one a check
   std::vector<Control> controls;
-  std::vector<std::string> subject;  ///< fields beside the model in which its runs differ, as the source's do
+  std::vector<std::string> subject;      ///< fields, not of the model, in which runs differ as in the source
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
   std::vector<ClaimPlot> drawings;
-  std::map<std::string, std::string> starts;  ///< by run: the one whose final weights it starts with
+  std::map<std::string, std::string> starts;  ///< by run: the run whose final weights it starts from
   /// Holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
   /// are averaged.
   course::Lesson language;
 
   const Line* line(std::string_view line_id) const;
   const Control* control(std::string_view run_id) const;
-  /// The sentence of Reproduced, NotAtThisScale and Contradicted. For CannotBeTold it is the second
-  /// one, which only states the numbers.
+  /// The sentence of Reproduced, NotAtThisScale and Contradicted. For CannotBeTold it is the sentence of
+  /// NotAtThisScale, which only states the numbers.
   const std::string& sentence(Finding finding) const {
     return sentences[finding == Finding::CannotBeTold ? 1 : static_cast<size_t>(finding) - 1];
   }
 };
 
-/// Follows the id of a line of losses in the id of another line: how far each loss falls over the last
-/// quarter of its run. A claim of quality has one for each such line.
+/// The suffix of a line's id: LINE.late_fall is how far each loss of LINE falls over the last quarter of its run. A
+/// claim of quality has it for each line of losses at the end of runs.
 inline constexpr const char* kLateFall = ".late_fall";
 /// Whether a number at the end of a run is a loss, in nats or in bits.
 bool is_loss(std::string_view y);
@@ -165,17 +165,15 @@ bool is_loss(std::string_view y);
 /// What the claim's lines need measured of its runs.
 experiments::Names numbers_of(const Claim& claim);
 
-/// A place on a line: one of its runs, or all of them where `x` is empty.
+/// One run of a line; all its runs where `x` is empty.
 struct Arm {
   const Line* line = nullptr;
   std::optional<double> x{};
 };
-/// The losses and scores at the end of runs that a difference or ratio is made of; for another kind
-/// of measure it returns none.
+/// The runs whose losses or scores at the end form a difference or ratio; none for another kind of measure.
 std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure);
 
-/// Turns a claim whose sentence pairs are missing into the claim with the pairs there, to which numbers
-/// recorded on them belong.
+/// The claim as it is where its sentence pairs are not missing; numbers recorded on pairs belong to it.
 Claim on_pairs(const Claim& claim);
 
 /// Reads one file. `pairs` is the folder of the sentence pairs that runs name (data.pairs, data.valid);

@@ -24,7 +24,7 @@ std::vector<experiments::StudyRun> runs_of(const Claim& claim, uint64_t seed);
 /// The runs that choose the controls of a claim: every cell of each control with every one of kTuningSeeds.
 std::vector<experiments::StudyRun> tuning_of(const Claim& claim);
 
-/// What was taken of each run, by StudyRun::key(); of one that could not be trained its failure.
+/// The numbers of each run, by StudyRun::key(); its failure where it could not be trained.
 using NumbersByKey = std::map<std::string, RunNumbers>;
 /// The line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
 /// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
@@ -44,7 +44,7 @@ struct Cost {
 };
 Cost cost_of(const Claim& claim, int32_t seeds);
 
-/// What became of the runs of all claims, and of each claim.
+/// The results of the runs of all claims, and the outcome of each claim.
 struct Visit : experiments::StudyResults {
   std::vector<Outcome> outcomes;
 };

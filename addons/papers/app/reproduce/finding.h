@@ -1,9 +1,9 @@
 // The verdict on a claim, from the measurements, part by part: each check has a verdict of its
 // own. Reproduced: the check holds with every seed, and its value lies where no neighbouring hypothesis would put it.
 // Contradicted here: with every seed the measure lies in the band of the opposite. Cannot be told here: a neighbour
-// lies in the check's band too, or a band that says "as good" is wider than half of the smallest effect that the source
-// shows, or the seeds scatter by more than that effect. Not at this scale: none of these. A claim has the verdict that
-// all of its parts share; where they disagree it says so, and no part labels the whole. The trainer, the writers and
+// lies in the check's band too, or a band that says "as good" is wider than half of the smallest effect that the
+// source shows, or the seeds scatter by more than that effect. Not at this scale: none of these. A claim has the
+// verdict that all of its parts share; where they disagree its verdict is PartsDiffer. The trainer, the writers and
 // the tests call this.
 #pragma once
 
@@ -28,7 +28,7 @@ struct CheckResult : course::CheckOutcome {
 
 struct Outcome {
   const Claim* claim = nullptr;
-  std::shared_ptr<const Claim> own{};  ///< what `claim` points to where its controls were chosen
+  std::shared_ptr<const Claim> own{};  ///< owns `claim` where its controls were chosen
   /// Whether some measures are known by mean and range alone (RecordedFindings): their values are the ends
   /// of the range.
   bool spread_alone = false;
@@ -45,8 +45,8 @@ struct Outcome {
 /// else the smallest difference measured.
 inline constexpr double kLevel = 0.05;
 
-/// A measure's mean as it is shown. Where some seeds never reached it and others did, it is their number
-/// instead, because an infinite value is counted and not averaged.
+/// A measure's mean as text; "never with 2 of 5 seeds" where only some values are infinite, because an infinite value
+/// is counted and not averaged.
 std::string mean_text(const course::SeedValues& measured, const course::Measure& measure);
 
 /// Says " Post-LN is at its best: learning rate 0.002, the best of 9 …" of each control; empty: there is none.

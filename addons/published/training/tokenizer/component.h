@@ -1,5 +1,5 @@
-// The components of tokenizer.json are objects whose "type" says what they are; each place has a table of those it may
-// hold. Every `read_` below throws Error for a component that is not known.
+// The components of tokenizer.json are objects with a "type"; each key has a table of the types that it may have.
+// Every `read_` below throws Error for a component that is not known.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace normscope::tokenizer {
 
-/// How many components a sequence may have, how long a text of a component, in bytes, and how many tokens are added.
+/// Limits: components in a sequence, bytes in a text of a component, added tokens.
 inline constexpr size_t kMaxParts = 32, kMaxWord = 1000, kMaxAdded = 200'000;
 
 template <typename Made>
@@ -24,7 +24,7 @@ struct ComponentReader {
   Made (*read)(const InputValue& value);
 };
 
-/// Throws Error, with all types of the table, for one that is none of them.
+/// Throws Error, which names all types of the table, for any other type.
 template <typename Made, size_t count>
 Made read_component(const InputValue& value, const ComponentReader<Made> (&table)[count]) {
   std::array<std::string_view, count> types;
@@ -32,10 +32,10 @@ Made read_component(const InputValue& value, const ComponentReader<Made> (&table
   return table[value.at("type").choice(types)].read(value);
 }
 
-/// What is done to a text before it is cut into words: "normalizer".
+/// Changes a text before it is cut into words: "normalizer".
 using Normalizer = std::function<void(std::string&)>;
 
-/// How long a text may be while it is encoded or decoded, in bytes: what a file says may lengthen it.
+/// The most bytes of a text while it is encoded or decoded: components may lengthen it.
 inline constexpr size_t kMaxText = size_t{1} << 26;
 
 /// Throws Error for a text longer than kMaxText.
@@ -47,7 +47,7 @@ Normalizer read_normalizer(const InputValue& value);
 /// A component Replace, which normalizers and decoders have.
 Normalizer read_replacement(const InputValue& value);
 
-/// A part of a text: words to come, or a token that was found in it.
+/// A part of a text: not yet encoded, or a token that was found in it.
 struct Piece {
   std::string text;
   bool first = false;  ///< begins where the whole text begins
@@ -57,7 +57,7 @@ struct Piece {
 /// Cuts a text into the words that a model encodes one by one: "pre_tokenizer".
 using PreTokenizer = std::function<void(std::vector<Piece>&)>;
 
-/// Throws Error, too, for an expression that is none of the published ones. null is none.
+/// Throws Error also for a regular expression that word_rule() does not know. null: the text stays whole.
 PreTokenizer read_pre_tokenizer(const InputValue& value);
 
 enum class Prepend { Never, First, Always };
@@ -71,29 +71,29 @@ struct Surroundings {
   std::vector<int32_t> before, behind;
 };
 
-/// Throws Error, too, for a template without the text in it, or with it twice. null is nothing around.
+/// Throws Error also for a template without the text in it, or with it twice. null: no tokens around.
 Surroundings read_surroundings(const InputValue& value);
 
-/// Makes tokens a text again ("decoder"): it changes the texts of the tokens; joined they are the text.
+/// Turns tokens into text ("decoder"): it changes the texts of the tokens; their concatenation is the text.
 using Decoder = std::function<void(std::vector<std::string>&)>;
 
 /// For null it puts a blank between tokens.
 Decoder read_decoder(const InputValue& value);
 
-/// Writes every byte as a visible character, as byte-level vocabularies do: bytes of Latin-1 that
-/// can be seen are themselves, the others follow from U+0100 on (Radford et al. 2019).
+/// Writes every byte as a visible character, as byte-level vocabularies do: visible bytes of Latin-1 stay themselves,
+/// the others follow from U+0100 on (Radford et al. 2019).
 std::string in_byte_alphabet(std::string_view bytes);
-/// Nothing where a character of the text stands for no byte.
+/// The inverse; nothing where a character of the text is not in this alphabet.
 std::optional<std::string> from_byte_alphabet(std::string_view text);
 
-/// Writes the tokenizer.json that says what these files of a folder say, with tokenizer_config.json
-/// where there is one: vocab.txt (BERT), or vocab.json with merges.txt (GPT-2, RoBERTa, OPT). Throws Error.
+/// Writes the tokenizer.json that is equivalent to older files of a folder and its tokenizer_config.json, if any:
+/// vocab.txt (BERT), or vocab.json with merges.txt (GPT-2, RoBERTa, OPT). Throws Error.
 std::string from_older_files(const std::string& folder);
-/// The same of the keys of a GGUF file, "tokenizer.ggml.tokens" and others.
+/// The same from the keys of a GGUF file, "tokenizer.ggml.tokens" and others.
 std::string from_gguf(const InputValue& keys);
 
-// How the published byte-level vocabularies cut a text into words. Files state it as a regular expression; there is no
-// engine for these: the published ones are known by their exact text, and each is a rule of the same scanner.
+// How the published byte-level vocabularies cut a text into words. Files state it as a regular expression. The program
+// has no engine for these: it knows the published expressions by their exact text, each as a rule of one scanner.
 
 struct WordRule {
   bool any_case;        ///< 's, 't, 're, 've, 'm, 'll and 'd in capitals too
@@ -106,12 +106,12 @@ struct WordRule {
 inline constexpr WordRule kGpt2Words{false, false, 0, false};
 inline constexpr WordRule kLlama3Words{true, true, 3, true}, kQwen2Words{true, true, 1, true};
 
-/// Nothing for an expression that is none of the published ones.
+/// nullptr for an expression that is not one of the published ones.
 const WordRule* word_rule(std::string_view expression);
-/// The first of those that are this rule.
+/// The first published expression with this rule.
 std::string_view expression_of(const WordRule& rule);
 
-/// Where the word that begins at `at` ends; every character belongs to a word.
+/// The end of the word that begins at `at`; every character belongs to a word.
 size_t word_end(std::string_view text, size_t at, const WordRule& rule);
 
 }  // namespace normscope::tokenizer

@@ -1,9 +1,9 @@
-// The tokenizer of a published checkpoint: it gives the numbers that the library tokenizers
-// gives, and the text that this makes of numbers.
+// The tokenizer of a published checkpoint: it encodes to the same numbers and decodes to the same text as the library
+// tokenizers.
 //
-// It reads tokenizer.json, in which a tokenizer is put together of components (normalizer, pre-tokenizer, model,
+// It reads tokenizer.json, in which a tokenizer is composed of components (normalizer, pre-tokenizer, model,
 // post-processor, decoder, added tokens), or the older vocab.json with merges.txt, and vocab.txt, or a GGUF file. A
-// component, an option or a regular expression that is not known is refused by name. What cuts and pads batches is left
+// component, an option or a regular expression that is not known is refused by name. Truncation and padding are left
 // to the caller.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace normscope::tokenizer {
 
 enum class Special { LeftOut, Kept };
 
-/// Whether a folder has the files of one that PublishedTokenizer reads.
+/// Whether a folder has the files of a tokenizer that PublishedTokenizer reads.
 bool has_tokenizer(const std::string& folder);
 
 class PublishedTokenizer {
@@ -29,14 +29,14 @@ class PublishedTokenizer {
   /// Reads a tokenizer.json from memory; `name` stands for the file in errors.
   static PublishedTokenizer parse(std::string_view json, const std::string& name);
 
-  /// Puts begin and end around the text where they are asked for; special tokens in the text are found either
-  /// way. What is no UTF-8 is read as U+FFFD. Throws Error for a character that the model has nothing for.
+  /// Puts begin and end around the text where they are asked for; special tokens in the text are found either way.
+  /// Bytes that are not UTF-8 are read as U+FFFD. Throws Error for a character that the model cannot encode.
   std::vector<int32_t> encode(std::string_view text, Special around = Special::Kept) const;
-  /// Passes over numbers of no token.
+  /// Skips numbers without a token.
   std::string decode(std::span<const int32_t> ids, Special special = Special::LeftOut) const;
 
-  /// The kinds that the symbols of a text have in a model that knows so many, as BERT does of two sentences:
-  /// a symbol's is how many [SEP] stand before it, the last where there are more. Empty where all are of one kind.
+  /// The segment type of each symbol, for a model with `kinds` types, as BERT has for two sentences: the number of
+  /// [SEP] before the symbol, at most kinds - 1. Empty where all are 0.
   std::vector<int32_t> types(std::span<const int32_t> ids, int32_t kinds) const;
 
   std::optional<int32_t> id_of(std::string_view token) const;

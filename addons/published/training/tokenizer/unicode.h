@@ -1,5 +1,5 @@
-// What tokenizers ask of Unicode: characters, their classes, normal forms, graphemes. unicode.cpp alone knows the
-// library utf8proc; where the program was built without it, no published tokenizer is read, and it says so.
+// Unicode for tokenizers: characters, their classes, normal forms, graphemes. Only unicode.cpp uses the library
+// utf8proc; a program built without it reads no published tokenizer, and says so.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ std::string unicode_unavailable();
 /// standard recommends and Python's bytes.decode(errors="replace") does it. All texts below are well-formed.
 std::string well_formed(std::string_view bytes);
 
-/// The character at `at`, which it moves behind it.
+/// Reads the character at `at`, and moves `at` past it.
 char32_t take_character(std::string_view text, size_t& at);
 void put_character(std::string& text, char32_t character);
 
@@ -24,14 +24,14 @@ bool is_number(char32_t c);           ///< N
 bool is_white(char32_t c);            ///< White_Space
 bool is_mark(char32_t c);             ///< M
 bool is_nonspacing_mark(char32_t c);  ///< Mn
-bool is_punctuation(char32_t c);      ///< P, and what is punctuation in ASCII
+bool is_punctuation(char32_t c);      ///< P, and all ASCII punctuation
 bool is_control(char32_t c);          ///< Cc, Cf, Co
 bool is_word_character(char32_t c);   ///< what \w finds: Alphabetic, M, Nd, Pc, Join_Control
 
 enum class NormalForm { C, D, KC, KD };
 std::string in_form(const std::string& text, NormalForm form);
 std::string in_lower_case(const std::string& text);  ///< character by character
-/// Where the extended grapheme cluster that begins at `at` ends.
+/// The end of the extended grapheme cluster that begins at `at`.
 size_t grapheme_end(std::string_view text, size_t at);
 
 }  // namespace normscope::tokenizer

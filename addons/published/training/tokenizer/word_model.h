@@ -1,5 +1,5 @@
-// What numbers a word: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order of their
-// ranks, Unigram takes the most probable way to cut, WordPiece the longest pieces from the left.
+// Turns a word into the numbers of its tokens: "model" of tokenizer.json. Byte-pair encoding merges pairs in the order
+// of their ranks, Unigram takes the most probable way to cut, WordPiece the longest pieces from the left.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace normscope::tokenizer {
 
 // A vocabulary of a published checkpoint: texts and their numbers, in which there may be gaps.
 
-/// How many numbers a vocabulary may have.
+/// The largest number of a vocabulary, plus one.
 inline constexpr int32_t kMaxTokens = 2'000'000;
 
 class TokenTable {
@@ -41,12 +41,12 @@ class TokenTable {
   std::vector<std::optional<std::string>> texts_;
 };
 
-/// Finds the longest of many texts at a place, byte by byte.
+/// A trie by bytes: finds the longest of many texts that begins at a position.
 class ByteTree {
  public:
   static constexpr int32_t kRoot = 0, kNone = -1;
   void put(std::string_view text, int32_t value);
-  /// Where a byte leads to, or kNone.
+  /// The child of a node for a byte, or kNone.
   int32_t step(int32_t node, char byte) const;
   int32_t value(int32_t node) const {
     return values_[static_cast<size_t>(node)];
@@ -60,7 +60,7 @@ class ByteTree {
 class WordModel {
  public:
   virtual ~WordModel() = default;
-  /// Appends the numbers of a word, which is not empty. Throws Error for a word that the model has none for.
+  /// Appends the numbers of a word, which is not empty. Throws Error for a word that it cannot encode.
   virtual void encode(std::string_view word, std::vector<int32_t>& ids) const = 0;
   const TokenTable& tokens() const { return tokens_; }
 
