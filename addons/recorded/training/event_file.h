@@ -1,6 +1,6 @@
 // The files that TensorBoard and Weights & Biases keep on disk: both are sequences of protobuf messages, TensorBoard's
 // in records of TensorFlow, an offline run's of Weights & Biases in LevelDB's log format. Scalars by step are read;
-// pictures, histograms and texts are passed over. TensorBoard's are written too.
+// pictures, histograms and texts are skipped. Only TensorBoard's files are written.
 //
 // Promises: steps come in ascending order, whatever order the file has them in; of two values of a step the later one
 // counts. A part that cannot be read is counted and named. Called by LogReader (log_reader.h); `train --tensorboard`
@@ -14,10 +14,10 @@
 namespace normscope::records {
 
 bool is_event_file(std::string_view head);
-/// Whether so few first bytes do not tell yet.
+/// Whether `head` is too short to decide, and may begin an event file.
 bool may_be_event_file(std::string_view head);
 
-/// Takes a file in portions, as it grows.
+/// Reads an event file in portions, as it grows.
 class EventReader {
  public:
   virtual ~EventReader() = default;
@@ -25,7 +25,7 @@ class EventReader {
   virtual void take(std::string_view bytes) = 0;
   /// The file ends here.
   virtual void finish() = 0;
-  /// Calls `add` with each step that is new; where that changes earlier ones, `anew`, and `add` with all.
+  /// Calls `add` with each new step. Where new bytes change earlier steps, calls `anew`, then `add` with all steps.
   virtual void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) = 0;
 };
 /// The reader of a file that begins with `head`; `path` is for errors, `read` outlives it.
@@ -34,9 +34,9 @@ std::unique_ptr<EventReader> event_reader(std::string_view head, const std::stri
 /// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where
 /// the line is of no step.
 std::string event_of(std::string_view line);
-/// The first event of a file; of a run that goes on, the event that makes all events after `steps` void.
+/// The first event of a file; for a resumed run, the event that voids all events after `steps`.
 std::string first_event(int32_t steps);
-/// Where the last whole event of a file ends; nothing: it is no event file.
+/// The end of the last whole event of a file; nothing: it is not an event file of TensorBoard.
 std::optional<uint64_t> end_of_events(InputFile& file);
 
 }  // namespace normscope::records

@@ -2,7 +2,7 @@
 //
 // Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take seconds.
 // Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same numbers,
-// whatever stands beside them. Names are views into the line or into the value itself. Called by log_reader.cpp.
+// whatever else the line has. Names are views into the line or into the value itself. Called by log_reader.cpp.
 #pragma once
 
 #include <deque>
@@ -21,14 +21,14 @@ struct LogStat {
   float value = NAN;
 };
 
-/// Which run a line is about: "A", seed 1. A log of one run says neither.
+/// The run of a line: "A", seed 1. A log of a single run has neither.
 struct LogLabel {
   std::string run;
   uint64_t seed = 0;
   bool operator==(const LogLabel&) const = default;
 };
 
-/// The line of a step. One is kept and filled anew for each line, so that a million allocate nothing.
+/// The line of a step. One object is reused for all lines, so that a million lines allocate nothing.
 struct LogStep {
   std::string_view run;
   uint64_t seed = 0;
@@ -36,7 +36,7 @@ struct LogStep {
   std::optional<double> loss, rate, validation;  ///< NaN: the line says that it is not finite
   std::optional<double> seconds;                 ///< since the recording began
   std::vector<LogStat> stats;
-  std::deque<std::string> texts;  ///< where a line had escapes, what `run` and `name` point to
+  std::deque<std::string> texts;  ///< unescaped texts that `run` and `name` view
   void clear();
 };
 
@@ -44,7 +44,7 @@ struct LogStep {
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
-  std::vector<Message> faults;  ///< why members could not be read: each costs itself alone
+  std::vector<Message> faults;  ///< why members could not be read; the others count
   std::string maker, name, placement, verdict;
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: their name, our name
@@ -60,14 +60,14 @@ struct ScalarName {
   enum class Of : uint8_t { Other, Loss, Rate, Validation, Tensor } of = Of::Other;
   int32_t field = 0;        ///< of kLogFields
   std::string_view tensor;  ///< a part of the name
-  int32_t rank = 0;         ///< among the names of its series: the first that a file has counts
+  int32_t rank = 0;         ///< among the names of its series: the lowest in a file counts
 };
 ScalarName scalar_name(std::string_view name);
-/// Of several names of a series the likeliest counts.
+/// Of several names of a series in a file, only the name of the lowest rank counts.
 class Likeliest {
  public:
   Likeliest() { best_.fill(std::numeric_limits<int32_t>::max()); }
-  /// Whether a name counts among those that were asked about so far.
+  /// Whether no name of this series before had a lower rank.
   bool counts(const ScalarName& name) {
     int32_t& best = best_[static_cast<size_t>(name.of)];
     best = std::min(best, name.rank);
@@ -77,10 +77,10 @@ class Likeliest {
  private:
   std::array<int32_t, 5> best_;
 };
-/// Puts a scalar where its name says; `step` keeps a view of the name.
+/// Stores a scalar in the field of its name; `step` keeps a view of the name.
 void put(const ScalarName& name, double value, LogStep& step);
 
-/// Has the stream too, which ours do not write.
+/// The format of the Python package's logs, whose header has `stream` too; normscope writes kLogFormat.
 inline constexpr const char* kStreamFormat = "normscope log 3";
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
 inline constexpr size_t kMaxStats = 20'000;               ///< of one line

@@ -1,7 +1,7 @@
-// Reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
-// counts them and names the first. Of a header that is broken in part, the rest holds.
+// Reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines, counts them and
+// names the first. Of a partly broken header, it uses the rest.
 //
-// Called by read_recorded, and through LogFollower by whatever shows a run while it trains.
+// Called by read_recorded, and by LogFollower, which follows a run while it trains.
 #pragma once
 
 #include <atomic>
@@ -21,9 +21,9 @@ namespace normscope::records {
 //
 // Promises: memory is bounded by the budget, the dense series and kMaxColumns names. A name that appears late widens
 // the history, and earlier frames have NaN there. A further line of a step adds to it; an earlier step sets the run
-// back. Where two lines say the same number, the later one counts.
+// back. Where two lines have the same number, the later one counts.
 
-/// Derives the shares of all branches in the state behind each residual sum. The line has each sub-layer's own share of
+/// Derives the shares of all branches in the state after each residual sum. A line has each sub-layer's own share of
 /// its sum; older shares shrink from sum to sum (Liu et al. 2020, section 4.1). With sum I adding branch b_I to x_I,
 ///     beta2.I.I = Var(b_I) / Var(x_I + b_I)                  as recorded
 ///     beta2.I.J = beta2.(I-1).J  Var(x_I) / Var(x_I + b_I)   J < I; J = 0: the embedding, which is all of x_1
@@ -31,8 +31,8 @@ namespace normscope::records {
 /// far as it scales all tokens and features alike.
 class OlderShares {
  public:
-  /// "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line has such numbers itself, lacks one of those
-  /// that are needed, or is of more than kMaxSublayers. Valid until the next call.
+  /// "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line already has them, lacks a number that they need, or
+  /// has more than kMaxSublayers. Valid until the next call.
   std::span<const LogStat> of(const LogStep& step);
 
   static constexpr size_t kMaxSublayers = 96;
@@ -46,12 +46,12 @@ class OlderShares {
   void name_row();
 
   std::vector<Sum> sums_;
-  std::vector<double> shares_;  ///< of the state behind a sum, from the embedding on
+  std::vector<double> shares_;  ///< of the state after a sum, from the embedding on
   std::vector<LogStat> found_;
   std::deque<std::vector<std::string>> names_;  ///< by row: from the embedding on, and of the sum
 };
 
-/// A name that a log uses, and the stat that it becomes.
+/// A tensor's name in a log, and the name of its stat here.
 struct LogName {
   int32_t field = 0;  ///< of kLogFields
   std::string theirs;
@@ -64,12 +64,12 @@ class RunBuilder {
   /// `header`: the log's line about all its runs. The mapping must outlive this.
   RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
 
-  /// Throws Error without a place for a step that cannot follow.
+  /// Throws Error, without a location, where steps went back too often.
   void add(const LogStep& step);
   /// Adds a result line.
   void add(const LogAbout& result);
   void set_budget(size_t bytes);
-  /// Says that the seconds of the next line count from another beginning.
+  /// Restarts the clock: a resumed recording may count its seconds from 0.
   void begin_clock() { timed_step_ = -1; }
   const LogLabel& label() const { return label_; }
   /// The recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on growing.
@@ -105,7 +105,7 @@ class RunBuilder {
   std::shared_ptr<History> history_;
   std::vector<Column> columns_;
   std::unordered_map<std::string, int32_t> places_;  ///< field and name -> column
-  std::vector<int32_t> order_;   ///< of the numbers of the line before, as most lines are alike
+  std::vector<int32_t> order_;   ///< columns of the last line's numbers, tried first: lines are alike
   std::vector<double> numbers_;  ///< of a step, by column
   std::optional<double> loss_;   ///< of the last step, as `rate_`
   double rate_ = NAN;
@@ -124,7 +124,7 @@ class RunBuilder {
 inline constexpr size_t kMaxRuns = 1000;                ///< of one log
 inline constexpr size_t kLogBudget = size_t{96} << 20;  ///< frames of all runs of one log together
 inline constexpr size_t kMinRunBudget = size_t{64} << 10;
-/// Listed as missing of a run whose file held another run before, while it was followed.
+/// The entry in Recording::missing of a run that replaced another in its file while it was followed.
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
@@ -133,7 +133,7 @@ void read_log(InputFile& in, LogReader& reader);
 
 class LogReader {
  public:
-  /// Names the runs; the mapping's rules come before the rules of the log's own header.
+  /// `path` names the runs; the mapping's rules come before those of the log's own header.
   explicit LogReader(std::string path, NameMapping mapping = {});
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
@@ -143,7 +143,7 @@ class LogReader {
   void take(std::string_view bytes);
   /// Reads the waiting bytes as a line, because the file ends there.
   void finish();
-  /// Puts into the runs what a file of another tracker had, which may be in another order.
+  /// Moves the steps of another tracker's file into the runs; there they may come in any order.
   void settle();
 
   /// The runs so far. take() extends their histories, or replaces them by wider ones.
@@ -163,7 +163,7 @@ class LogReader {
   void head(const LogAbout& header);
   RunBuilder& run_of(std::string_view run, uint64_t seed);
   void broken(const Message& what);
-  void note(const Message& what);  ///< a fault of this line, which holds all the same
+  void note(const Message& what);  ///< names a fault of a line that still counts
 
   std::string path_;
   NameMapping mapping_;
@@ -172,9 +172,9 @@ class LogReader {
   LogAbout about_;
   std::vector<std::unique_ptr<RunBuilder>> runs_;
   RunBuilder* newest_ = nullptr;  ///< the run of the line before
-  std::string waiting_;           ///< the beginning of a line, or of a file that may be of either kind
+  std::string waiting_;           ///< the beginning of a line, or of a file of yet unknown kind
   bool begun_ = false;            ///< its kind is known
-  bool skipping_ = false;         ///< the rest of a line that is too long
+  bool skipping_ = false;         ///< within a line that is too long
   bool too_long_ = false;         ///< whether a line was
   LinesRead read_;
   std::unique_ptr<EventReader> events_;  ///< of another tracker's file
@@ -184,8 +184,8 @@ class LogReader {
 /// Lists the names that a log's first run uses. Throws Error as read_recorded does.
 std::vector<LogName> names_in(const std::string& path, const std::string& mapping = "");
 
-/// A log that still grows: each poll reads what it has gained. It never reads two logs as one: a log
-/// that replaced the file, under its name or within it, is read from its beginning.
+/// A log that still grows: each poll reads what it has gained. It never joins two logs: a log that replaced the file
+/// or its content is read from its beginning.
 class LogFollower {
  public:
   explicit LogFollower(std::string path, NameMapping mapping = {});
@@ -197,7 +197,7 @@ class LogFollower {
   RecordedFile file() const;
 
  private:
-  /// Whether the file still begins as it did, up to where it was read.
+  /// Whether the bytes read before are still there: the first and the last are compared.
   bool goes_on(InputFile& in) const;
   void keep(std::string_view bytes);
   void begin_anew();

@@ -2,9 +2,9 @@
 // elsewhere or earlier, or from the Lab.
 //
 // Promises: a file is read once, in bounded memory (history.h thins older steps and keeps their extremes); a line that
-// cannot be read is counted, named and skipped; what a file does not say is empty or NaN and never made up. A step
-// whose loss is not said has none in the history; one whose loss is not finite has NaN there. Called by `normscope
-// compare FILE...` and `normscope record`; LogFollower (log_reader.h) reads a log that still grows.
+// cannot be read is counted, named and skipped; a value that a file lacks is empty or NaN and never made up. A step
+// without a loss has none in the history; a step whose loss is not finite has NaN there. Called by `normscope compare
+// FILE...` and `normscope record`; LogFollower (log_reader.h) reads a log that still grows.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@
 
 namespace normscope::records {
 
-/// Says how much of a log could be read.
+/// How much of a log could be read.
 struct LinesRead {
   int64_t lines = 0, broken = 0;
   std::vector<Message> faults;  ///< the first ten, "line 17: ..."; a line that lacks a part is not broken
-  /// Says it in a line; empty: all could be read.
+  /// The same in a line; empty: all could be read.
   Message fault() const;
 };
 
@@ -25,12 +25,12 @@ struct LinesRead {
 inline constexpr const char *kUnigram = "unigram", *kTokensPerStep = "tokens per step",
                             *kSecondsPerStep = "seconds per step";
 
-/// One training. Of a log it has its seed (origin.seed, 0: unknown) and its history: loss, rate and validation, and
+/// One training. From a log it has its seed (origin.seed, 0: unknown) and its history: loss, rate and validation, and
 /// stats under the engine's names, "L03.attn.wq.grad_norm", so that the Lab's plots find them. NaN where a step has no
 /// such number.
 struct SeedRecord : RunRecord {
   std::map<std::string, double> measured{};
-  std::string said{};                            ///< its verdict as its file words it; empty: unknown
+  std::string said{};                            ///< its verdict in the words of its file; empty: unknown
   double number(const std::string& name) const;  ///< of `measured`; NaN: unknown
 };
 
@@ -51,7 +51,7 @@ struct Recording {
   std::string placement;   ///< "post", "pre", ... if the file names it
   int32_t layers = 0;      ///< the highest layer that a stat names; 0: none
   char letter = 0;         ///< its letter on screen; 0: by its place, A to D
-  /// One at least; the first is shown.
+  /// At least one; the first is shown.
   std::vector<SeedRecord> seeds;
   /// Its file's name; empty: it is the Lab's.
   std::string source() const { return std::filesystem::path(path).filename().string(); }
@@ -62,8 +62,8 @@ struct RecordedFile : LinesRead {
   std::vector<Recording> runs;  ///< in order of first appearance, with one seed each
 };
 
-/// Whether the file begins as a saved run, which is read anew as a whole where it has changed. Throws Error when
-/// the file cannot be read.
+/// Whether the file is a saved run, by its name or its beginning. A changed one is read anew as a whole. Throws Error
+/// when the file cannot be read.
 bool is_saved_run(const std::string& path);
 /// Reads a log (docs/log-format.md), a file of another tracker or a saved run (.safetensors of `train --save`). Throws
 /// Error when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty:

@@ -1,16 +1,16 @@
 // Our name for a tensor of another model: "model.layers.3.self_attn.q_proj.weight" is layer 4's
 // "attn.wq", which the engine calls "L04.attn.wq".
 //
-// Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families
-// of Hugging Face and of Flax. A mapping precedes them; our own names stay as they are; a name that
-// no rule knows is said to be unknown and never guessed. Called by log_reader.cpp and `normscope record`.
+// Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families of
+// Hugging Face and of Flax. A mapping precedes them; our own names stay as they are; a name without a rule is reported
+// as unknown, never guessed. Called by log_reader.cpp and `normscope record`.
 #pragma once
 
 #include "training/io/input_file.h"
 
 namespace normscope::records {
 
-/// The place of a layer in a model that has both an encoder and a decoder.
+/// The stack of a layer, in a model that has both an encoder and a decoder.
 enum class Stack : uint8_t { Only, Encoder, Decoder };
 
 struct TensorName {
@@ -26,8 +26,8 @@ struct TensorName {
 /// The kind of a tensor: a parameter, or the output of a module.
 enum class NameOf : uint8_t { Parameter, Output };
 
-/// A line of a mapping. A name that begins with `before`, a layer's number and `after` is `target` in
-/// that layer; without a layer, the name that is `before`.
+/// A line of a mapping. A name that begins with `before`, a layer's number and `after` is `target` in that layer;
+/// without a layer, the name is `before`.
 struct NameRule {
   std::string before, after;
   bool layered = false;
@@ -39,7 +39,7 @@ struct NameMapping {
   int32_t first_layer = 0;  ///< the number of their first layer
 };
 
-inline constexpr int32_t kMaxLayers = 10'000;  ///< a higher number is not a layer
+inline constexpr int32_t kMaxLayers = 10'000;  ///< a higher number in a name is not a layer
 
 /// The tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
 TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping = {});

@@ -22,8 +22,8 @@ struct Cell {
   theory::AtStart predicted;                    ///< of its network at initialisation
 
   int32_t known = 0;  ///< runs that exist
-  /// The verdict that all known seeds share; Diverges where every seed ends worse than guessing, if some are not
-  /// finite. None where they differ, or nothing is known yet.
+  /// The verdict that all known seeds share; Diverges where some end worse than guessing and all others are not
+  /// finite. Nothing where they differ, or none is known yet.
   std::optional<Verdict::Kind> verdict;
   double level = kUnknown;  ///< letter frequencies of its data, nats
   /// Mean, range and standard deviation (of a sample) of the finite losses, in nats; NaN where no run has a finite one.
@@ -56,9 +56,9 @@ struct Grid {
   Plan plan;
   std::vector<Cell> cells;     ///< row by row, columns x rows of them
   std::vector<DataSpec> data;  ///< the different data that the trainable cells read
-  double level = kUnknown;     ///< letter frequencies, nats, of a cell that knows them; NaN where data differ
+  double level = kUnknown;     ///< letter frequencies, nats, of the first known cell; NaN where data differ
   double best = kUnknown;      ///< lowest mean loss of a cell, nats; NaN where data differ
-  int64_t known = 0;           ///< number of runs whose results are known
+  int64_t known = 0;           ///< runs whose results are known
   bool complete = true;        ///< every run is known or cannot be trained
   const Cell& at(size_t column, size_t row) const { return cells[row * plan.columns() + column]; }
   bool one_data() const { return data.size() < 2; }  ///< else the losses of its cells do not compare
@@ -100,7 +100,7 @@ std::string number_text(double value, Metric metric);     ///< "1.86", "1.8e-04"
 std::string value_text(const Cell& cell, Metric metric);  ///< "–" where nothing is predicted or measured
 std::string brief_text(const Cell& cell, Metric metric);  ///< the value with two digits: "1.8e4"
 
-/// Places values between the ends of the colours.
+/// Maps values onto the range of colours.
 struct ColourScale {
   Metric metric = Metric::Loss;
   /// Values at colour 0 and 1; of the loss: letter frequencies and best cell.

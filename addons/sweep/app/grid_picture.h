@@ -1,5 +1,5 @@
-// The grid picture draws the grid of a sweep: cells with their signs, numbers and seeds, the border where learning
-// begins, the values of the axes, and what the colours mean. The screen paints it, and to_svg as a picture alone.
+// Draws the grid of a sweep: cells with their signs, numbers and seeds, the border where learning begins, the values
+// of the axes, and what the colours mean. Called by the screen, and by to_svg for a file.
 #pragma once
 
 #include "addons/sweep/app/worker.h"
@@ -12,7 +12,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-/// Where the cells of a sweep are on screen, and what has room in them.
+/// Where the cells of a sweep are on screen, and which of their parts fit.
 struct GridLayout {
   ui::Rect area;  ///< columns x rows pitches, from the left and upwards
   size_t columns = 1, rows = 1;
@@ -21,7 +21,7 @@ struct GridLayout {
   float pitch_y() const { return area.h / static_cast<float>(rows); }
   float gap() const {
     return std::min(pitch_x(), pitch_y()) < 24 ? 1.f : 3.f;
-  }  ///< half of what is between two
+  }  ///< half of the space between two cells
   /// A cell with the gap around it. Row 0 is the lowest.
   ui::Rect pitch(size_t column, size_t row) const {
     return {area.x + static_cast<float>(column) * pitch_x(),
@@ -74,8 +74,8 @@ struct GridPicture {
   std::array<double, 2> ends{0, 1};                ///< of the colours, as shares of the scale
   std::span<const UnderWay> under_way{};           ///< runs that train
   std::span<const std::pair<Place, char>> open{};  ///< cells that are runs of the Lab
-  std::optional<Place> lit{};                      ///< the cell whose values are dark
-  bool alone = false;                              ///< a picture of its own: nothing stands beside it
+  std::optional<Place> lit{};                      ///< the outlined cell, whose axis values are dark
+  bool alone = false;                              ///< a file of its own, without the screen around
   float names = 64;                                ///< px left of the grid, for the values of the rows
 
   /// False for losses of different data, which cannot be compared.

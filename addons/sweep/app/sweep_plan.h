@@ -36,7 +36,7 @@ struct Bundle {
   bool operator==(const Bundle&) const = default;
 };
 
-/// The number behind a cell's colour. Measured is the number that a plan names.
+/// The number that colours a cell. Measured is the number that a plan names.
 enum class Metric : uint8_t {
   Loss,
   Since,
@@ -59,11 +59,11 @@ struct Plan {
 
   // Numbers and titles of a part of a study; a sweep chooses its own.
   std::string name{}, title{};
-  std::vector<std::string> numbers{};  ///< side by side in a table, in the place of one
+  std::vector<std::string> numbers{};  ///< shown side by side in a table, instead of one
   std::string score{};                 ///< name and unit of the number "score": "UAS, %"
   Metric metric = Metric::Loss;
-  /// A number of the runs' history that is shown beside it, the largest that matches ("critical_rate", "L*.attn.*");
-  /// empty: none. See experiments::largest.
+  /// A number of the runs' history, shown in addition to `metric`: the largest that matches ("critical_rate",
+  /// "L*.attn.*"); empty: none. See experiments::largest.
   std::string measure{};
   std::vector<Metric> metrics() const;  ///< the numbers shown: one table and one picture each
   void take_bundles();                  ///< makes the second axis of `bundles`, where there are some
@@ -77,7 +77,7 @@ struct Plan {
 
 /// The run that the axes change. Throws Error.
 RunSpec base_of(const Plan& plan);
-/// Sets KEY=VALUE. Beside the keys of the configuration file it takes
+/// Sets KEY=VALUE. In addition to the keys of the configuration file it takes
 ///   layers.cycle=post,pre   one placement a layer, in turn
 ///   layers.halves=post,pre  in equal parts
 /// A stack that ends in a layer without a norm on the residual stream gets a final norm. Throws Error.
@@ -145,9 +145,9 @@ Rail rail_of(const Axis& axis);
 std::vector<double> handles_of(const Axis& axis);
 /// Rounds to two digits, and to a whole number where the setting is one.
 double snapped(const Axis& axis, double value);
-/// A value that moves along the rail by hundredths of it, and as much further as another number needs.
+/// Moves a value along the rail by hundredths of it, and further until its snapped() number changes.
 double stepped(const Axis& axis, const Rail& rail, double value, int hundredths);
-/// Moves one handle. A handle moved onto another becomes that one.
+/// Moves one handle. In a list, equal handles merge; the ends of a range stay apart.
 Axis with_handle(const Axis& axis, size_t handle, double value, const RunSpec& base);
 /// Removes one value of a list, but never the last one; `with_value` adds one.
 Axis without_handle(const Axis& axis, size_t handle, const RunSpec& base);

@@ -1,5 +1,5 @@
-// The writers show a sweep as a table for a terminal, as CSV, JSON and SVG, with every number from cells.h. The
-// command, the screen (export) and the tests call them.
+// Write a sweep as a table for a terminal, as CSV, JSON and SVG, with every number from cells.h. The command, the
+// screen (export) and the tests call them.
 #pragma once
 
 #include "addons/sweep/app/worker.h"
@@ -17,7 +17,7 @@ std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts
 std::string to_svg(const Grid& grid, Metric metric);
 
 std::string section_text(const Grid& grid, Metric metric, const std::string& picture);
-/// The same without table and key, as the picture has every number of them.
+/// The same without table and key, whose numbers the picture has.
 std::string picture_text(const Grid& grid, Metric metric, const std::string& picture);
 /// Writes a page with the table. `picture` is the path of the SVG as seen from the page, or empty for
 /// none; `command` says how the page was made.
@@ -33,13 +33,13 @@ std::string level_text(const Grid& grid);
 /// Explains the losses: "nats per letter, mean of the last 20 steps".
 std::string loss_note(const Grid& grid);
 
-// The words of the Sweep screen are sentences computed from the cells. The screen and the tests call them.
+// The sentences of the Sweep screen, computed from the cells. The screen and the tests call them.
 
 /// Makes the first letter a capital.
 std::string capitalised(std::string text);
 
-/// An error in the window's language, without its place "[--axis] ", which only a terminal needs; a setting
-/// that stands there goes by its label.
+/// An error in the window's language, without the option "[--axis] " before it, which only a terminal needs; a setting
+/// there is replaced by its label.
 std::string why_not(const Message& error);
 
 /// Sums the grid up: "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." It is

@@ -34,12 +34,12 @@ struct SweepState {
 /// rounded up, is left to them, but at least one run trains.
 int32_t runs_beside(int32_t cores, bool others_train);
 
-/// For each run of `plan` its numbers, where the grid `from` has trained it already: the plans have the
-/// same rest and the same axes, with values in other places.
+/// The numbers of each run of `plan` that the grid `from` already has, if the plans differ only in the values of their
+/// axes and in seeds.
 std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& plan,
                                                const std::vector<StudyRun>& runs);
 
-/// What the screen needs for training; tests answer for it.
+/// Trains for the screen; tests override it.
 class Worker {
  public:
   /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop there).

@@ -97,9 +97,9 @@ std::string from_gguf(const InputValue& keys);
 
 struct WordRule {
   bool any_case;        ///< 's, 't, 're, 've, 'm, 'll and 'd in capitals too
-  bool any_before;      ///< what a word may begin with: any one character but a line's end, or a blank alone
+  bool any_before;      ///< before a word's letters: any character but a number or line break; else a blank
   size_t most_numbers;  ///< characters of one number; 0: as many as come, and a blank before them
-  bool lines_end;       ///< ends of lines join what is before them
+  bool lines_end;       ///< line breaks join the signs or blanks before them
 };
 
 /// The rule that the pre-tokenizer ByteLevel has by itself.

@@ -45,7 +45,7 @@ class SweepScreen : public AppScreen {
   /// Switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
   /// trained changes only the message.
   void show(Plan plan);
-  bool busy() const override;  ///< it looks in the store, or trains
+  bool busy() const override;  ///< it reads from the store, or trains
   KeptSweep sweep() const { return {settled_, metric_}; }
   void show_kept(const KeptSweep& kept);
   ScreenSettings kept() const override { return settings_of(sweep()); }
@@ -129,23 +129,23 @@ class SweepScreen : public AppScreen {
 
   std::unique_ptr<Worker> trainer_;
   Plan plan_;
-  Plan settled_;  ///< the plan without a change that the user still holds
+  Plan settled_;  ///< the plan before a drag that has not ended
   std::vector<Plan> undo_, redo_;
   RunSpec base_;                 ///< of the plan
   std::vector<StudyRun> runs_;   ///< of the plan
   double flop_ = 0;              ///< of all their steps
-  double seconds_ = kUnknown;    ///< that the missing ones will take, as the Lab's steps go
+  double seconds_ = kUnknown;    ///< estimate for the missing runs, from the Lab's steps
   bool wants_training_ = false;  ///< play was pressed after the last pause or stop
   std::string message_;          ///< what was refused last
   State state_;                  ///< the trainer's state of this frame
-  /// The plan's: the trainer's grid, or an empty one until the trainer has it. Never null.
+  /// The grid of the plan: the trainer's, or an empty one until the trainer has it. Never null.
   std::shared_ptr<const Grid> grid_ = std::make_shared<const Grid>();
   State grid_of_;  ///< the state that grid_ was taken from
   ColourScale scale_;
   ui::Size size_ = ui::Size::Full;
   Metric metric_ = Metric::Loss;
   std::optional<Place> chosen_, hovered_, pinned_;
-  std::optional<ui::Vec> lies_at_;  ///< where the mouse was when a key chose a cell
+  std::optional<ui::Vec> lies_at_;  ///< position of the mouse when a key chose a cell
   std::optional<Brush> brush_;
   std::optional<Place> drag_from_;
   std::array<double, 2> key_{0, 1};  ///< ends of the colours, as shares of the scale
