@@ -42,7 +42,7 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
 /// Trains for the screen; tests override it.
 class Worker {
  public:
-  /// Where the store lies. `on_change` is called from the worker's thread (a window wakes its event loop there).
+  /// `place`: of the store. `on_change` is called from the worker's thread (a window wakes its event loop there).
   explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
   virtual ~Worker() = default;
   /// Fills in what the store has, and trains only with `train`. It replaces what is under way.

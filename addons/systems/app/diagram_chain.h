@@ -19,7 +19,7 @@ struct ChainPart {
   Placement placement = Placement::None;  // the placement that puts norms in such slots
 };
 
-/// From the input up. The norms are the stack's, everything else is the model's.
+/// The parts from the input up: norms from `stack`, all else from `model`.
 std::vector<ChainPart> chain_parts(const ModelConfig& model, const StackWiring& stack);
 
 }  // namespace normscope::view

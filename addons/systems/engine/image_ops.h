@@ -7,8 +7,8 @@
 namespace normscope {
 
 /// How a square window goes over images: the geometry that conv2d and max_pool share. An image is a row of a tensor,
-/// height x width x channels numbers (the channels of a pixel beside each other), so that norms over a whole image and
-/// matrix products read it as it lies. Plain data, part of a node's attributes.
+/// height x width x channels numbers (the channels of a pixel next to each other), so that norms over a whole image
+/// and matrix products read it as it lies. Plain data, part of a node's attributes.
 struct ImageWindow {
   int32_t height = 1, width = 1, channels = 1;  ///< of an image that is read
   int32_t size = 1;                             ///< the window's height and width
@@ -17,7 +17,7 @@ struct ImageWindow {
 
   int64_t pixels() const { return int64_t{height} * width; }
   int64_t numbers() const { return pixels() * channels; }  ///< of an image
-  /// Windows that fit below and beside each other; below one where none does.
+  /// How many windows fit in a column and in a row; less than one where none fits.
   int64_t rows() const { return (int64_t{height} + 2 * padding - size) / stride + 1; }
   int64_t columns() const { return (int64_t{width} + 2 * padding - size) / stride + 1; }
   int64_t windows() const { return rows() * columns(); }

@@ -1,5 +1,5 @@
-// Records the parser of Xu et al. (2019, section 2.2), an MLP over the features of Chen and Manning
-// (2014): it says which transition comes next, from a row of 48 features (training/dependency_parser.h).
+// Records the parser of Xu et al. (2019, section 2.2), an MLP over the features of Chen and Manning (2014): it
+// classifies a row of 48 features by the next transition (training/dependency_parser.h).
 //
 //   x = E[f_1] | ... | E[f_T]                       the rows of the features, joined: (B, T d)
 //   x = drop( act( N_l( x W_l + b_l ) ) )           for each hidden layer l, width F

@@ -18,7 +18,7 @@ struct RelativeAttentionInputs {
   ValueId position = kNone;              ///< q + v (B,T,D): is compared with the distances
   ValueId keys = kNone, values = kNone;  ///< (B,M+T,D): the memory's, then the segment's own
   ValueId distances = kNone;             ///< W_R R (P,D), P >= M+T: row i is for a key i positions back
-  ValueId memory_lengths = kNone;        ///< (B) i32: of the M keys before the segment the last so many count
+  ValueId memory_lengths = kNone;        ///< (B) i32: how many of the M memory keys count: the last ones
 };
 
 /// Records causal attention of a segment over itself and what went before it (Dai et al. 2019,

@@ -1,11 +1,10 @@
-// CoNLL-U (https://universaldependencies.org/format) holds sentences and their dependency trees: they are read,
-// checked and written here.
+// Reads, checks and writes CoNLL-U (https://universaldependencies.org/format): sentences with dependency trees.
 //
-// Promises: every fault is reported in one line with file and line, and with the column where one is at fault,
-// counted from 1 (not UTF-8, not ten columns, an empty column, an ID out of order, a HEAD outside the sentence, no
-// root or several, a circle). Reading and writing again changes nothing but what is left out: multiword tokens (ID
-// 1-2), empty nodes (ID 8.1) and the enhanced graph (DEPS), which are not part of the tree of words. Called by the
-// parsing task and by normscope parse.
+// Promises: every fault is reported in one line with file and line, and with the column if one is wrong, counted from
+// 1 (not UTF-8, not ten columns, an empty column, an ID out of order, a HEAD outside the sentence, no root or several,
+// a circle). Reading and writing again changes nothing but what is left out: multiword tokens (ID 1-2), empty nodes
+// (ID 8.1) and the enhanced graph (DEPS), which are not part of the tree of words. Called by the parsing task and by
+// normscope parse.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,7 @@ inline constexpr size_t kMaxWords = 10'000;
 
 struct TreeWord {
   std::string form, lemma = "_", upos = "_", xpos = "_", feats = "_";
-  int32_t head = kNoHead;   ///< number of the word that it depends on, from 1; 0: the root
+  int32_t head = kNoHead;   ///< number of its head word, from 1; 0: the root
   std::string label = "_";  ///< DEPREL
   std::string misc = "_";
   bool operator==(const TreeWord&) const = default;

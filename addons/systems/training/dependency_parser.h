@@ -1,5 +1,4 @@
-// Dependency parsing by transitions: the transition system and what the parser reads of a state, the parser, and the
-// task that it learns from.
+// Dependency parsing by transitions: the transition system, the features of a state, the parser, and its task.
 //
 // Follows the arc-standard transition system (Nivre 2004) as Chen and Manning (2014) use it;
 // static_oracle is its static oracle.
@@ -56,8 +55,8 @@ class ParseState {
   std::vector<Outermost> left_, right_;
 };
 
-/// Lists the moves that build a tree, each at the first state where it loses nothing: Left as soon as
-/// s2 is complete, Right as soon as s1 is, else Shift. Nothing where the tree is not projective, as no moves build it.
+/// Lists the moves that build a tree, each at the first state where no arc of the tree is lost: Left as soon as s2 is
+/// complete, Right as soon as s1 is, else Shift. Nothing where the tree is not projective, as no moves build it.
 std::optional<std::vector<Move>> static_oracle(std::span<const int32_t> heads);
 
 // The parser's input, from a state: the 48 features of Chen and Manning (2014, section 3.1) as
@@ -78,7 +77,7 @@ struct EncodedSentence {
   std::vector<int32_t> words, tags;
 };
 
-/// The tag that is read: UPOS, or XPOS where UPOS is _ (the Penn Treebank's).
+/// The tag of a word: UPOS, or XPOS where UPOS is _ (the Penn Treebank's).
 const std::string& tag_of(const TreeWord& word);
 
 class ParseVocabulary {
@@ -130,7 +129,7 @@ class ParseVocabulary {
 // at a time, a row each, and no sentence affects another. It has its own program over the run's Store and changes no
 // bit of it. Called by the scores of ParsingTask, by normscope parse and by tests.
 
-/// Sentences, and how far a parser has come with them. It outlives the parser: each portion may make one.
+/// The progress of parsing sentences. It outlives a parser, so that each portion of work may use a new one.
 struct Parsing {
   struct Row {  ///< a sentence that is being parsed
     size_t place;
@@ -139,7 +138,7 @@ struct Parsing {
   };
   std::vector<DependencyTree> trees;  ///< finished trees have the parser's heads and labels
   std::vector<Row> rows{};
-  size_t next = 0, done = 0;  ///< the first sentence that is not begun; how many are finished
+  size_t next = 0, done = 0;  ///< the first sentence not begun; number of finished ones
   bool complete() const { return done == trees.size(); }
 };
 
@@ -148,7 +147,7 @@ class DependencyParser {
   /// The vocabulary of the training trees must outlive the parser. Throws Error where the model is not a parser.
   DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
 
-  /// The sentences with the parser's heads and labels; it reads forms and tags, and no head.
+  /// Returns the sentences with the parser's heads and labels; it reads forms and tags only.
   /// `progress` gets the number of parsed sentences and says whether to go on; the others keep their heads.
   std::vector<DependencyTree> parse(std::span<const DependencyTree> sentences,
                                     const std::function<bool(size_t)>& progress = {});
@@ -175,14 +174,14 @@ class DependencyParser {
 // the usual count on the Penn Treebank. Called by normscope train, by normscope parse and by tests.
 
 struct Attachment {
-  int64_t words = 0;           ///< words that count
+  int64_t words = 0;           ///< words that are scored
   int64_t heads = 0;           ///< with the right head
   int64_t labelled_heads = 0;  ///< with the right head and relation
   double unlabelled() const;   ///< UAS, 0 to 100; NaN without a word
   double labelled() const;     ///< LAS
 };
 
-/// Holds where UPOS is PUNCT; without UPOS, where XPOS is one of the Penn Treebank's five: `` '' : , .
+/// True where UPOS is PUNCT; without UPOS, where XPOS is one of the Penn Treebank's five: `` '' : , .
 bool is_punctuation(const TreeWord& word);
 
 /// Scores all sentences together. `gold` says what is punctuation. Throws Error where the two differ in

@@ -10,7 +10,7 @@
 
 namespace normscope {
 
-// Grey images with a class each, in memory. The IDX reader and the drawn digits give it to the task.
+// Grey images with a class each, in memory: from the IDX reader or drawn digits, for the task.
 
 /// In `pixels` 0 is paper and 255 ink; image after image, row by row.
 struct ImageSet {
@@ -46,7 +46,7 @@ ImageSet read_idx(const std::string& images_path, const std::string& labels_path
 ImageSet parse_idx(std::string_view images, const std::string& images_name, std::string_view labels,
                    const std::string& labels_name);
 
-// The program makes up digits that look drawn by hand: the images that the data set "digits" learns from.
+// Made-up digits that look drawn by hand: the images of the data set "digits".
 //
 // Each digit has one to three skeletons of curves, drawn for this program. An image is a skeleton bent, turned,
 // slanted, stretched and shifted at random, traced by a pen of random width and darkness, with random noise on the
@@ -68,7 +68,7 @@ struct ImageData {
 
 class ImageTask final : public Task {
  public:
-  /// Begins the error messages. Throws Error for fewer than 24 images or fewer than two classes.
+  /// `name` begins the error messages. Throws Error for fewer than 24 images or fewer than two classes.
   ImageTask(ImageSet set, std::string name);
 
   int32_t vocabulary() const override { return 256; }  ///< levels of grey

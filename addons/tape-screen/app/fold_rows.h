@@ -34,7 +34,7 @@ struct OpenRows {
   bool compact = false;
 };
 
-/// Lists from top to bottom. The update comes first, above where the gradient arrives.
+/// Lists from top to bottom. The update comes first, above the row where the gradient arrives.
 std::vector<FoldRow> fold_rows(const StepFacts& facts, const OpenRows& opened);
 
 /// Says on which side of the fold an instruction is; the update is on the backward side.
@@ -43,11 +43,11 @@ bool is_forward(const ProgramData& program, size_t instruction);
 std::optional<size_t> row_of(const std::vector<FoldRow>& rows, const StepFacts& facts, size_t instruction);
 /// The instructions at which the head stops: all but the probes, in order of execution.
 std::vector<size_t> listed_instructions(const ProgramData& program);
-/// The index of the nearest of them.
+/// The index, in the program, of the listed instruction nearest to `instruction`.
 size_t nearest_listed(const std::vector<size_t>& listed, size_t instruction);
 /// The index of the last forward instruction that is listed, where the step folds.
 size_t fold_of(const ProgramData& program);
-/// The same op on the other side, or the instruction itself where there is none.
+/// The instruction of the same node on the other side of the fold, or the instruction itself.
 size_t other_side(const StepFacts& facts, size_t instruction);
 
 /// Says "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8
@@ -68,7 +68,7 @@ struct FoldColumns {
   float rate_left, bar_right, left_room, track_left, name, shape_right, bytes_right, track_right, bar_left,
       right_room, rate_right, row;
 };
-// The style guide's; a picture alone has an extra column of gradients beside the right track.
+// The style guide's; a picture in a file has an extra column of gradients next to the right track.
 inline constexpr FoldColumns kWideFold{62, 172, 54, 190, 208, 444, 500, 522, 540, 118, 726, 29},
     kNarrowFold{0, 112, 44, 128, 144, 328, 384, 404, 420, 86, 0, 24},
     kFoldAlone{62, 172, 54, 190, 208, 444, 500, 590, 608, 118, 794, 20};

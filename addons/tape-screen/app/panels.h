@@ -14,7 +14,7 @@
 
 namespace normscope::tape_screen {
 
-/// The part of the panel to draw, where tabs share the room: Rule has the three tensors that matter, and the check.
+/// The part of the panel to draw where tabs share its space: Rule has the check, and the three tensors that matter.
 enum class Part { All, Rule, Tensors };
 
 struct InstructionInput {
@@ -35,7 +35,7 @@ struct InstructionRequest {
 
 class InstructionPanel {
  public:
-  /// What the user asks to save goes into `desk`.
+  /// Files that the user saves go into `desk`.
   InstructionRequest draw(ui::Ui&, const ui::Rect&, const InstructionInput&, ScreenRequests& desk);
   /// The tensor under the mouse in this frame; MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
@@ -119,7 +119,7 @@ ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, fl
 
 class MemoryPanel {
  public:
-  /// Returns where the flag was dragged; what the user asks to save goes into `desk`.
+  /// Returns the instruction to which the flag was dragged. Files that the user saves go into `desk`.
   std::optional<int32_t> draw(ui::Ui&, const ui::Rect&, const MemoryInput&, ScreenRequests& desk);
   /// The buffer under the mouse in the last frame, where it belongs to this step: its writers and readers
   /// are outlined elsewhere. Null: none. It lives as long as the maps that were given.
@@ -144,7 +144,7 @@ class MemoryPanel {
   int plan_ = 1;                 // 0: readable, 1: shared
   bool plan_by_hand_ = false;    // otherwise it follows the run
   std::optional<size_t> under_;  // under the mouse, or chosen by the keys
-  // The boxes as they were drawn last; `of_`, width and height say for what.
+  // The boxes drawn last; for the map `of_`, this width and this height.
   std::shared_ptr<const MemoryMap> of_;
   float width_ = 0, height_ = 0;
   std::vector<MemoryBox> boxes_;
@@ -153,14 +153,14 @@ class MemoryPanel {
 /// Says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both are equal.
 std::string plan_sentence(const MemoryMap& map);
 
-/// What a panel saves, under this name without its ending.
+/// The files that a panel can save, under `name` without an ending.
 struct PanelFiles {
   std::string name;
   std::function<std::vector<plot::PlotSpec>()> plots;
   std::function<std::string()> csv, json;
 };
-/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. What is chosen goes
-/// into `desk`. `what` names what is saved: "the memory plan".
+/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. The chosen file goes
+/// into `desk`. `what` names its content: "the memory plan".
 void save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what,
                const PanelFiles& files, ScreenRequests& desk);
 

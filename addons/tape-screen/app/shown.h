@@ -44,9 +44,9 @@ inline constexpr size_t kPictureRows = 60, kPictureColumns = 104;
 inline constexpr size_t kMaxTensors = 12;
 
 struct InstructionView {
-  uint64_t step = 0;  ///< the step's copy that this is of; the caller fills it in
+  uint64_t step = 0;  ///< PlayedStep::ticket; the caller fills it in
   size_t instruction = 0, instructions = 0;
-  size_t position = 0;  ///< of the player: how many instructions were executed
+  size_t position = 0;  ///< number of instructions that the player has executed
   int32_t node = -1, layer = 0;
   OpKind op = OpKind::Count;
   Phase phase = Phase::Forward;
@@ -56,7 +56,7 @@ struct InstructionView {
   std::string note;                     ///< more about the numbers; may be empty
   std::string formula, rule;            ///< TeX; rule empty where nothing has a gradient
   std::string shapes, source;           ///< words of the op (engine/ops/rules.h)
-  int64_t sequence = 0, sequences = 1;  ///< the sequence in the pictures, of how many
+  int64_t sequence = 0, sequences = 1;  ///< the sequence in the pictures; how many there are
   std::vector<ShownTensor> reads, writes;
   size_t left_out = 0;     ///< tensors beyond kMaxTensors
   bool can_check = false;  ///< whether a gradient passes through its node
@@ -76,7 +76,7 @@ struct Element {
   friend bool operator==(const Element&, const Element&) = default;
 };
 
-/// The element that was asked for (nullopt: the one with the largest gradient), checked.
+/// The check of the requested element (nullopt: the element with the largest gradient).
 struct ElementCheck {
   uint64_t step = 0;
   int32_t node = -1;
@@ -87,14 +87,14 @@ struct ElementCheck {
   NumericCheck check;
   std::string fault;  ///< why there is no check, one line
 };
-/// Plays up to the node's backward instruction and back to where the player stood, so it is not for the drawing thread.
-/// Where check_element refuses, it returns the reason as the fault and does not throw. nullopt: `stop` returned true.
+/// Plays up to the node's backward instruction and back to the player's position: not for the drawing thread. Where
+/// check_element refuses, it returns the reason as the fault and does not throw. nullopt: `stop` returned true.
 std::optional<ElementCheck> checked_of(StepPlayer& player, const InstructionView& shown,
                                        std::optional<Element> asked, const std::function<bool()>& stop = {});
 
 /// Describes `shown` from its tensors as they are at the player's position.
 std::string sentence_of(StepPlayer& player, const InstructionView& shown);
-/// Adds what else they show: gradients of parameters, rows that are nearly one vector. It may be empty.
+/// Further facts from the same tensors: gradients of parameters, rows that are nearly one vector. May be empty.
 std::string note_of(StepPlayer& player, const InstructionView& shown);
 
 /// Turns "L06.ffn.sum" or "enc.L06.ffn.sum" into "ffn.sum" where the name is of that layer.

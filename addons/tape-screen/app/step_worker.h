@@ -31,7 +31,7 @@ struct StepFacts {
   std::optional<NotFinite> broken;
   std::string broken_tensor;  ///< its name
   std::shared_ptr<const MemoryMap> readable,
-      shared;  ///< readable: gradients have places of their own; shared: one after the other
+      shared;  ///< readable: each gradient has its own memory; shared: memory is reused
   ProgramChange change;
   std::string change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: none
 };
@@ -44,11 +44,11 @@ struct TapeState {
   std::string error;  ///< why the last request failed, one line
 };
 
-/// The step's program of a specification, on a store of its own. It shows memory plan, times and what becomes of
-/// them when the wiring changes.
+/// The program of a step of a specification, on a store of its own: for its memory plan and times, and for comparing
+/// it with the program before a change of the wiring.
 class StepProgram {
  public:
-  /// Completed for its data. Throws Error as recording and sealing do.
+  /// `spec` must be completed for its data. Throws Error as recording and sealing do.
   StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend);
   StepProgram(const StepProgram&) = delete;
   StepProgram& operator=(const StepProgram&) = delete;
@@ -63,7 +63,7 @@ class StepProgram {
 
 class StepWorker {
  public:
-  /// Called from the worker's thread (a window wakes its event loop there). With `times` false nothing
+  /// `on_change` is called from the worker's thread (a window wakes its event loop there). With `times` false nothing
   /// is timed, so that what is shown depends on the step alone.
   explicit StepWorker(std::function<void()> on_change = {}, bool times = true);
   ~StepWorker();
@@ -78,9 +78,9 @@ class StepWorker {
   /// Checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
   void check(std::optional<Element> element);
   std::shared_ptr<const TapeState> state() const;
-  /// Whether something asked for is not there yet; times do not count.
+  /// Whether a request is not finished; times do not count.
   bool busy() const;
-  void wait();  ///< waits until nothing is under way, times included
+  void wait();  ///< waits until all work is finished, times included
 
  private:
   struct At {
@@ -93,7 +93,7 @@ class StepWorker {
     std::optional<std::optional<Element>> check;
     bool any() const { return step || at || check; }
   };
-  /// Holds the specifications of a letter: the present one, and the one before its wiring changed.
+  /// The specifications of a run: the present one, and the one before its wiring changed.
   struct KnownStep {
     RunSpec last;
     std::optional<RunSpec> before;

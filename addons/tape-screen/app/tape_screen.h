@@ -39,12 +39,12 @@ class TapeScreen : public AppScreen {
   bool playing() const { return playing_; }
   bool follows() const { return follow_; }
   char run() const { return run_; }
-  /// Whether a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask for one.
+  /// Whether a requested step or instruction is not ready, or Follow will request a step.
   bool busy() const override { return waits_ || follow_due_ || worker_.busy(); }
-  /// Where the screen stands; while it plays or a mouse button is down, where it stood before.
+  /// Run and play head; while it plays or a mouse button is down, those from before.
   ScreenSettings kept() const override;
   void restore(const ScreenSettings& kept) override;
-  /// Takes the ticket of the step that was asked for in this frame.
+  /// Keeps the ticket of the step that this frame requested.
   void posted(const session::Command& command, session::Ticket ticket) override {
     if (std::holds_alternative<session::PlayStep>(command)) wanted_ = ticket;
   }
@@ -98,13 +98,13 @@ class TapeScreen : public AppScreen {
   std::vector<size_t> listed_;
   char run_ = 'A';
   bool follow_ = false, waits_ = false;
-  bool follow_due_ = false;  ///< there is a newer step, and its second has not passed
+  bool follow_due_ = false;  ///< there is a newer step; Follow requests it at follow_at_
   double follow_at_ = 0;
   session::Ticket taken_ = 0;   ///< of the step that the worker has
-  session::Ticket wanted_ = 0;  ///< of the step asked for last; 0: not posted yet
+  session::Ticket wanted_ = 0;  ///< of the step requested last; 0: not posted yet
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
-  bool anew_ = false;                     ///< another step is to be asked for first
+  bool anew_ = false;                     ///< another step is to be requested first
   std::optional<int32_t> restored_head_;  ///< of a restored session, for its first step; -1: at the fold
   KeptTape kept_;
   int64_t sequence_ = 0;

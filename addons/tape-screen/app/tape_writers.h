@@ -1,5 +1,5 @@
-// The tape writers write the tape as JSON (docs/log-format.md, "The tape") and the fold of a step as a table. normscope
-// tape and the Tape screen call them; FoldPicture draws the fold.
+// Write the tape as JSON (docs/log-format.md, "The tape") and the fold of a step as a table. normscope tape and the
+// Tape screen call them; FoldPicture draws the fold.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -19,8 +19,8 @@ nlohmann::json to_json(const NumericCheck& check);
 nlohmann::json to_json(const ProgramChange& change);
 nlohmann::json to_json(const TensorSummary& summary);
 
-/// A line an op with its gradient: name, op, layer, shape, bytes, and of both sides instruction, flop, bytes moved,
-/// seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
+/// A line for each op with its gradient: name, op, layer, shape, bytes, and of both sides instruction, flop, bytes
+/// moved, seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
 std::string fold_csv(const Fold& fold, const Roofline& roof);
 
 }  // namespace normscope::tape_screen

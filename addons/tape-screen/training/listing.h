@@ -1,5 +1,5 @@
-// Says what is on a tape and in the program sealed from it, as names and numbers that can be printed: no
-// ids, no addresses. Called by normscope tape, which prints it as text (to_string) or as JSON.
+// Lists the content of a tape and of the program sealed from it, as names and numbers that can be printed: no ids, no
+// addresses. Called by normscope tape, which prints it as text (to_string) or as JSON.
 #pragma once
 
 #include "engine/tape/program.h"
@@ -36,7 +36,7 @@ struct ListedNode {
   Shape shape;                             ///< of its output, which has the node's name
 };
 
-/// A tensor that a kernel is given.
+/// A tensor that a kernel reads or writes.
 struct ListedOperand {
   std::string use;  ///< in, out, saved; of gradients: d_in, d_out
   std::string value;
@@ -70,8 +70,8 @@ Listing list(const ProgramData& program);
 /// Writes a section each of parameters, values, nodes, instructions, stats and totals, one line for each.
 std::string to_string(const Listing& listing);
 
-// Says what becomes of a program when its wiring changes: which instructions came, which went, and which
-// now work on other tensors. Called by normscope tape --against.
+// Lists the changes of a program when its wiring changes: instructions that came, that went, and that now work on
+// other tensors. Called by normscope tape --against.
 
 enum class ChangeKind : uint8_t { Came, Went, Rewired };
 const char* to_string(ChangeKind kind);  ///< "came", "went", "rewired"

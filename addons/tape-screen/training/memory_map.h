@@ -36,8 +36,8 @@ struct MemoryMap {
   int32_t most_at = 0;            ///< and the first instruction where they are
 };
 
-/// The memory map of a sealed program. A kernel reads what its op says (ops/rules.h), which may be less than it is
-/// given. Weights, moments and workspace exist throughout; a batch input from the beginning to its last reader.
+/// The memory map of a sealed program. A kernel counts as reader of what its op declares (ops/rules.h). Weights,
+/// moments and workspace exist throughout; a batch input from the beginning to its last reader.
 MemoryMap memory_map(const ProgramData& program);
 
 /// Writes a line for each buffer, then the segments and totals.

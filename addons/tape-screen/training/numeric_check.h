@@ -17,26 +17,26 @@ struct Difference {
 struct NumericCheck {
   std::string node, input;  ///< the input's name is its value's
   OpKind op = OpKind::Count;
-  size_t place = 0;  ///< which input
+  size_t place = 0;  ///< index of the input in the node
   Shape shape;       ///< of the input
   int64_t element = 0;
   double value = 0;     ///< the element's
   double analytic = 0;  ///< from the backward kernel: only this instruction's part of the gradient
-  /// By the float kernels: central differences, the outputs' differences added in double. Empty for a norm that holds
-  /// something constant backward: a difference sees that move.
+  /// By the float kernels: central differences, the outputs' differences added in double. Empty for a norm whose
+  /// backward pass treats a statistic as constant: a difference includes its change.
   std::vector<Difference> central;
-  /// The same without its error of second order, which the difference over twice the step tells (Richardson 1911).
+  /// The same without the error of second order, by Richardson's extrapolation (1911) from the difference over 2h.
   std::vector<Difference> refined;
   /// The difference with the least error; nullptr: there is none.
   const Difference* best_central() const;
   const Difference* best_refined() const;
-  bool stopped = false;  ///< before all differences were there
+  bool stopped = false;  ///< `stop` ended it before all differences
 };
 
 /// Checks the CPU's kernels, also for a program of another backend. `input` < 0: the first input with
-/// a gradient; `element` < 0: the element with the largest gradient there. It plays the step up to the node's
-/// backward instruction and then back to where it was. It asks `stop` between two differences; true leaves the rest
-/// out. Throws Error for what has no gradient, or does not exist.
+/// a gradient; `element` < 0: the element with the largest gradient there. It plays the step up to the node's backward
+/// instruction and then back to its position. It asks `stop` between two differences; true leaves the rest out. Throws
+/// Error for an element that has no gradient, or does not exist.
 NumericCheck check_element(StepPlayer& player, size_t node, int input = -1, int64_t element = -1,
                            const std::function<bool()>& stop = {});
 

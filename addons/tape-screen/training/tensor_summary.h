@@ -1,5 +1,5 @@
-// The few numbers and the small picture that say what is in a tensor: moments, extremes, histogram, the
-// first number that is not finite, and a heat map that keeps extremes. Called by what shows the tensors of a step.
+// The content of a tensor in few numbers and a small picture: moments, extremes, histogram, the first number that is
+// not finite, and a heat map that keeps extremes. Called by the Tape screen and normscope tape.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace normscope {
 
 inline constexpr size_t kHistogramBins = 48;
 
-/// It covers the finite numbers and counts the others apart. All are zero when no number is finite.
+/// Statistics of the finite numbers; the others are only counted. All are zero when no number is finite.
 struct TensorSummary {
   size_t count = 0, not_finite = 0;
   int64_t first_not_finite = -1;   ///< index of the element; -1: none
@@ -31,7 +31,7 @@ struct HeatMap {
   size_t rows = 0, columns = 0;
   std::vector<float> cells;  ///< row by row
 };
-/// Pictures `values` in so many columns (values.size() is a multiple), in at most `most_rows` x `most_columns`.
+/// A picture of `values`, whose count is a multiple of `columns`, in at most `most_rows` x `most_columns` cells.
 HeatMap heat_map(std::span<const float> values, size_t columns, size_t most_rows, size_t most_columns);
 
 }  // namespace normscope

@@ -1,6 +1,6 @@
-// Translates rows of symbols with an encoder-decoder by beam search. It runs the encoder once a batch,
-// then the decoder over the symbols so far, and multiplies only their last position by the output matrix. It has its
-// own programs over the run's Store and changes no bit of it. Called by the command line.
+// Translates rows of symbols with an encoder-decoder by beam search. It runs the encoder once a batch, then the
+// decoder over the symbols so far, and multiplies only their last position by the output matrix. It has its own
+// programs over the run's Store and does not change it. Called by the command line.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-// Searches over any model: the caller supplies the log-probabilities of the next symbol.
+// Beam search over any model: the caller supplies the log-probabilities of the next symbol.
 //
 // A hypothesis, its end symbol included, has this score (as in fairseq; Xiong et al. 2020 use a beam of 5):
 //   sum log p / length^penalty
@@ -38,17 +38,17 @@ struct BeamRow {
 /// Returns log-probabilities (rows.size(), vocabulary) of the next symbol of each row.
 using NextSymbols = std::function<std::span<const float>(std::span<const BeamRow> rows)>;
 
-/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties go to the smaller symbol.
+/// The best hypothesis of each sentence, of at most longest[s] symbols. Ties: earlier hypothesis, smaller symbol.
 std::vector<Hypothesis> beam_search(std::span<const int32_t> longest, int32_t vocabulary, int32_t end,
                                     const BeamOptions& options, const NextSymbols& next);
 
 class Translator {
  public:
-  /// Starts a target row, `end` ends it (-1: rows are as long as their sources).
+  /// `begin` starts a target row, `end` ends it (-1: rows are as long as their sources).
   Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end, BeamOptions options = {});
 
-  /// Keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut.
-  /// `progress` gets the number of finished translations and says whether to go on; the others are empty.
+  /// Keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut. `progress` gets the
+  /// number of finished translations and says whether to go on; translations not made are empty.
   std::vector<std::vector<int32_t>> translate(std::span<const std::vector<int32_t>> sources,
                                               const std::function<bool(size_t)>& progress = {});
 

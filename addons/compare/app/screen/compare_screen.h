@@ -46,7 +46,7 @@ void check_link(const ScreenSettings& settings);
 /// threads of their own and followed while they grow.
 class SideBySide {
  public:
-  /// Called from a file's thread when the file has news; empty: update() reads the files.
+  /// `wake` is called from a file's thread when the file has news; empty: update() reads.
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
   /// The content of a place, 0 to 7.
