@@ -1,5 +1,5 @@
-// Times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
-// oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision.
+// Times GEMM at the shapes that training has, through the linear op's own stages, and the sgemm of oneDNN and OpenBLAS
+// to compare with. It checks sampled elements of every result against sums in double precision.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,7 +27,7 @@ Function symbol(void* handle, const char* name) {
   return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
 }
 
-/// Acts on the OpenMP runtime that a library brought along, if it brought one.
+/// Sets the threads of the OpenMP runtime that a library loaded, if it loaded one.
 void set_openmp_threads(void* handle, int threads) {
   if (const auto set = symbol<void (*)(int)>(handle, "omp_set_num_threads")) set(threads);
 }

@@ -1,6 +1,6 @@
-// Times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
-// thread its own share first, then the others'), with the pool's cost for every stage. Beside this simulation it
-// measures real steps, on as many threads as this machine has cores.
+// Times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each thread its own
+// share first, then the others'), with the pool's cost for every stage. In addition to this simulation it measures
+// real steps, on as many threads as this machine has cores.
 #include <fstream>
 
 #include "addons/bench/app/bench.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr int kThreads[] = {1, 2, 4, 8, 16};
 constexpr int kRepeats = 7;
 
-// Long enough for every thread to come and take a chunk.
+// Long enough for every thread to wake and take a chunk.
 constexpr auto kChunkTime = std::chrono::microseconds(5);
 
 void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
@@ -50,8 +50,8 @@ std::vector<StageSeconds> chunk_seconds(Stepper& stepper) {
   return medians;
 }
 
-/// The seconds of a stage on that many threads: whoever is free first takes the next chunk of its
-/// own share, then of the next share that has one.
+/// The seconds of a stage on that many threads: the thread that is free first takes the next chunk of its own share,
+/// or of the next share that still has one.
 double dealt_out(const std::vector<double>& chunks, size_t threads) {
   std::vector<double> busy(threads, 0.0);
   std::vector<size_t> next(threads), end(threads);
@@ -68,8 +68,8 @@ double dealt_out(const std::vector<double>& chunks, size_t threads) {
   return *std::ranges::max_element(busy);
 }
 
-/// The seconds of a step. `stage_cost`: seconds that the pool adds to a stage on two threads; every further
-/// thread adds as many.
+/// The seconds of a step. `stage_cost`: seconds that the pool adds to a stage on two threads; each further thread adds
+/// the same.
 double simulated(const std::vector<StageSeconds>& stages, size_t threads, double stage_cost) {
   double sum = 0;
   for (const StageSeconds& stage : stages) {
@@ -80,7 +80,7 @@ double simulated(const std::vector<StageSeconds>& stages, size_t threads, double
   return sum;
 }
 
-/// How long a step's bytes take at the machine's bandwidth, as if none came from a cache.
+/// How long a step's bytes take at the machine's bandwidth, as if no cache held any of them.
 double memory_seconds(Stepper& stepper, const MachinePeak& machine) {
   double bytes = 0;
   const ProgramData& program = stepper.program->data();
@@ -98,7 +98,7 @@ struct Load {
   double fair = 1;  ///< the expected ratio to a step alone, with equal shares for all threads and processes
 };
 
-/// Whether the system divides its time between sessions first.
+/// Whether the system first divides processor time among sessions.
 bool sessions_have_shares() {
   int enabled = 0;
   std::ifstream("/proc/sys/kernel/sched_autogroup_enabled") >> enabled;
@@ -118,7 +118,7 @@ std::vector<Load> loads_of(int threads) {
   return loads;
 }
 
-/// The mean over as many steps as `seconds` have room for, one at least: beside other processes the times of steps vary
+/// The mean over the steps that fit into `seconds`, at least one: while other processes run, the times of steps vary
 /// widely.
 double mean_ms(Stepper& stepper, double seconds) {
   using Clock = std::chrono::steady_clock;
@@ -195,7 +195,7 @@ Part bench_crowded(const Settings& settings) {
     Stepper own(m, settings.threads), more(m, settings.threads + 1);
     std::vector<double> alone;
     std::vector<std::vector<double>> ms(loads.size());
-    // The mean is over steps that begin after as long a time for everybody to settle.
+    // The first measurement is discarded: in that time the processes settle.
     const auto take = [&](Stepper& stepper) {
       mean_ms(stepper, settings.budget);
       return mean_ms(stepper, settings.budget);

@@ -1,4 +1,4 @@
-// Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step beside
+// Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step against
 // their roofline (bench_ops). step_flop() counts the FLOP of a step, attention dense.
 #include <chrono>
 #include <istream>
@@ -95,7 +95,7 @@ struct OpLine {
 };
 
 /// Sums the instructions of one program by op and phase, and divides the least time that the machine's peaks allow by
-/// the time taken. Ops in `measured` were seen in an earlier model of this label and are left out; the others join it.
+/// the time taken. Leaves out ops in `measured`, which an earlier model of this label had, and adds the others to it.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const MachinePeak& machine,
              std::set<OpKind>& measured, Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);
@@ -162,7 +162,7 @@ Part bench_models(const Settings& settings, const MachinePeak& machine, double s
         "{:>8} {:>6} {:>7} {:>10}\n",
         sgemm, "model", "ms", "best ms", "live ms", "tokens/s", "GFLOP/s", "peak", "sgemm", "memory");
   for (auto& [m, plan] : chosen) {
-    // The check of bits holds two such steps at once: one thread against all.
+    // same_bits() holds two such steps at once: one on one thread, one on all.
     if (const size_t need = 2 * plan["peak_bytes"].get<size_t>(), has = machine_memory();
         has > 0 && need > has) {
       if (!settings.quiet)

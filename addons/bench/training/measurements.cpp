@@ -9,7 +9,7 @@ struct ReplayedRun {
   const Look& look;
   const Batch& batch;
 
-  /// The unpadded positions of each row, empty when all count; of the source or of what `name`'s stack reads.
+  /// Unpadded positions of each row, of the source or of `name`'s stack; empty: no padding.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
     if (batch.key_lengths.empty()) return {};
     return name.starts_with("dec.") && !source ? batch.target_lengths : batch.key_lengths;
@@ -20,7 +20,7 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
   return lengths.empty() || position < lengths[static_cast<size_t>(row)];
 }
 
-/// One program for each shape that occurs. It calls `f` with every batch.
+/// Calls `f` with every batch, on one program for each shape that occurs.
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, Look::Gradients gradients, F f) {
   const RunSpec& spec = run.spec();
@@ -150,7 +150,7 @@ void concentrate(std::vector<double> squares, double epsilon, double delta, Conc
   const double n = static_cast<double>(squares.size());
   for (double z : squares) c.mean += z / n;
   for (double z : squares) c.delta += (z > (1 + epsilon) * c.mean ? 1 : 0) / n;
-  // The bound is the smallest that at most delta n of the squares exceed.
+  // The smallest bound that at most delta n of the squares exceed.
   std::ranges::sort(squares);
   const auto beyond = static_cast<size_t>(std::floor(delta * n));
   const double bound = beyond >= squares.size() ? squares.front() : squares[squares.size() - 1 - beyond];

@@ -39,10 +39,10 @@ Setting data_setting(const Comparison& all) {
   return data;
 }
 
-/// Whether a key is a log's name for a setting of another program.
+/// Whether a key is not one of our settings, but a log's name for one of another program.
 bool is_foreign(const std::string& key) { return !find_field(key) && !key.starts_with("wiring."); }
 
-/// Collects settings that only one log has, "streams 2, width 64", as no other row shows them.
+/// Joins the settings that only one log has in one row, "streams 2, width 64".
 void add_own(Setting& own, const Setting& setting) {
   own.values.resize(setting.values.size());
   for (size_t run = 0; run < setting.values.size(); ++run)
@@ -64,7 +64,7 @@ bool equal(const Series& a, const Series& b) {
           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
 }
 
-/// False where one of the two lacks a stat: then nothing can be said of both.
+/// Equal in loss and in every stat; false where one of the two lacks a stat.
 bool equal(const History& a, const History& b) {
   if (a.layout().size() != b.layout().size() || !equal(a.loss(), b.loss())) return false;
   std::map<std::string_view, int32_t> places;
@@ -81,8 +81,7 @@ bool reads_other(const Recording& run, const Recording& base) {
   return data_of(run, base) == SameData::Other;
 }
 
-/// The unit of a symbol, from the runs on the baseline's data: the same data have the same symbols, whichever
-/// run names them; empty where two disagree.
+/// The unit of a symbol, from any run on the baseline's data that names it; empty where two disagree.
 std::string unit_of(const std::vector<Recording>& runs, const Recording& base) {
   std::string unit;
   for (const Recording& run : runs) {
@@ -93,7 +92,7 @@ std::string unit_of(const std::vector<Recording>& runs, const Recording& base) {
   return unit;
 }
 
-/// Gives a placement of the user's own its name back, as files keep its wiring alone.
+/// Restores the name of a placement of the user's own, because files keep only its wiring.
 void name_placements(Recording& run) {
   if (!run.spec) return;
   bool named = true;
@@ -205,8 +204,8 @@ std::optional<Verdict> verdict_from(std::string_view text) {
   return std::nullopt;
 }
 
-/// Asks the run's own events, else its file's word, else its losses. A word of a file's own, "ignores the source",
-/// stays as it is; nothing where it is not known.
+/// From the run's own events, else the verdict in its file, else its losses. An unknown verdict of a file, "ignores
+/// the source", stays as it is; nothing where there is none.
 std::optional<Verdict> verdict_of(const Recording& run, const SeedRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = normscope::verdict_of(events);
@@ -261,7 +260,7 @@ double median(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-/// The last step's norm over the weights' norm, of all parameters of layer 1 together.
+/// Norm of the last update over the norm of the weights, of all parameters of layer 1 together.
 double update_ratio(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));
@@ -396,7 +395,7 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   const size_t count = all.runs.size();
   for (size_t run = 0; run < count; ++run)
     for (const auto& [key, value] : all.runs[run].settings) {
-      if (key == "run.name" || key == "run.seed") continue;  // its name and the row of seeds say them
+      if (key == "run.name" || key == "run.seed") continue;  // the name and the row of seeds have them
       const auto [place, fresh] = places.try_emplace(key, settings.size());
       if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
       settings[place->second].values[run] = value;
@@ -616,7 +615,7 @@ std::string live_key(const LabView& view, char letter) {
 std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   std::vector<EndRow> rows;
   for (size_t run = 0; run < all.runs.size(); ++run) rows.push_back(make_row(all, ruler, run));
-  // Where one run went further, its own end does not compare with the others: all are held against the baseline.
+  // If one run went further, ends do not compare: runs are ordered by their difference to the baseline.
   const bool early = std::ranges::any_of(all.differences, &Difference::early);
   const auto height = [&](const EndRow& row) {
     if (!early || !std::isfinite(row.loss)) return row.loss;

@@ -30,7 +30,7 @@ struct Row {
   std::vector<Track> others;
 };
 
-/// Follows the computation: attention, then the feed-forward network. `layer`: "dec.L06.".
+/// The matrices in order of computation: attention, then feed-forward. `layer`: "dec.L06.".
 std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, const Opponents::Pair& pair,
                          const std::string& layer) {
   std::vector<view::Matrix> in_order(std::begin(view::kMatrices), std::end(view::kMatrices));
@@ -119,7 +119,7 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale, cons
   axis.max_ticks = static_cast<int>(axis.ticks.size());
 }
 
-/// Makes a plot say, on the screen and in every file, that it compares losses of different data.
+/// Notes in a plot, on the screen and in every file, that its losses are of different data.
 void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
   const std::string words = data_sentence(all);
   if (words.empty()) return;
@@ -136,7 +136,7 @@ std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t co
   std::vector<float> cells(static_cast<size_t>(map.layers) * columns,
                            std::numeric_limits<float>::quiet_NaN());
   const auto place = [&](double x) {
-    // Column c holds what lies after its left edge, up to its right one: step c + 1 where there is one a step.
+    // Column c holds points after its left edge up to its right one: step c + 1 if each step has one.
     const double at =
         std::ceil((x - axis.lo) * static_cast<double>(columns) / (axis.hi - axis.lo) - 1e-9) - 1;
     return static_cast<size_t>(std::clamp(at, 0.0, static_cast<double>(columns - 1)));
@@ -246,7 +246,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = words::spoken(all.runs[run].name);
-    // The line and its numbers are one seed's; the table at the end has the mean of all seeds.
+    // The line and its numbers are of one seed; the table at the end has the mean of all seeds.
     line.value = words::with_decimal(fixed(loss.shown.y.back(), 2));
     line.decimals = 2;
     line.x = column(loss.shown.x);

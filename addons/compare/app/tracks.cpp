@@ -4,7 +4,7 @@
 namespace normscope::compare {
 namespace {
 
-/// Bounds the maps, because nobody needs one of a file that names more layers.
+/// Bounds the size of maps of a file that names absurdly many layers.
 constexpr int32_t kMaxLayers = 1024;
 
 /// The mean of the points from `low` to `high` of the shared axis; NaN where there are none.
@@ -49,7 +49,7 @@ std::vector<Track> loss_tracks(const Ruler& ruler, const Recording& run,
   return tracks;
 }
 
-/// A difference for each seed, step by step. The baseline's are each seed minus their mean.
+/// A difference for each seed, step by step; for the baseline, each seed minus their mean.
 std::vector<Track> differences_of(const Comparison& all, const Ruler& ruler, const Recording& run,
                                   const Opponents& opponents) {
   std::vector<Track> result;
@@ -71,14 +71,14 @@ Opponents own_opponents(const Recording& base) {
   return own;
 }
 
-/// Counts the losses that the difference at the end of a track is a mean of.
+/// The number of losses over which the difference at the end of a track is averaged.
 int32_t count_at_end(const Track& track, const Recording& run, const Recording& base) {
   const int32_t last = track.steps.back();
   return std::min(static_cast<int32_t>(track.x.size()),
                   std::min(window_at(run, last), window_at(base, last)));
 }
 
-/// Notes where the difference at the end was taken, and whether a run's own end is another one.
+/// Sets step and window of the difference at the end, and whether a run ends elsewhere.
 void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Recording& run,
                 const Recording& base) {
   double x = tracks.front().x.back();  // the earliest end of a seed
@@ -240,7 +240,7 @@ class Search {
   int32_t differs_ = std::numeric_limits<int32_t>::max();
 };
 
-/// Follows a ratio of gradients of different data.
+/// A note behind a ratio of gradients: that the data differ.
 std::string data_note(const Comparison& all, size_t run) {
   const std::string words = data_words(all, run);
   return words.empty() ? "" : fmt::format(" ({})", words);
@@ -379,7 +379,7 @@ SameData data_of(const Recording& a, const Recording& b) {
   if (const SameData said = same_data(a.data, b.data); said != SameData::Unknown) return said;
   if (!a.spec || !b.spec) return SameData::Unknown;
   DataSpec mine = a.spec->data, theirs = b.spec->data;
-  mine.context = theirs.context = 0;  // how long a row may be, not what stands in it
+  mine.context = theirs.context = 0;  // the length of rows, not their content
   // A path identifies a file only within one session or one log.
   const bool made_up = !made_up_name(mine).empty() && !made_up_name(theirs).empty();
   if (!made_up && a.source() != b.source()) return SameData::Unknown;

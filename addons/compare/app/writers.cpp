@@ -38,7 +38,7 @@ std::vector<std::string> place_sentences(const Comparison& all) {
   return sentences;
 }
 
-/// Why a run has no line or no map: in its reader's words, else as the comparison found it.
+/// Why a run has no line or no map: from Recording::missing, else from the comparison.
 std::vector<std::string> lacks_of(const Comparison& all) {
   std::vector<std::string> sentences;
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -83,7 +83,7 @@ constexpr const char* kSameData[] = {"same", "other", "unknown"};
 
 std::string letter_of(const Comparison& all, size_t run) { return std::string(1, all.letter(run)); }
 
-/// All that is known of the data; null where nothing is.
+/// The known members of the data; null without any.
 Json data_json(const DataIdentity& data) {
   if (data.unknown()) return nullptr;
   Json json = Json::object();
@@ -237,7 +237,7 @@ std::string setting_words(const Edit& edit) {
   return fmt::format("{} {}", field ? words::spoken(field->label) : edit.key, edit.value);
 }
 
-/// Compares the networks before and after for the norms, where both are known, and names other keys.
+/// Describes edits: norms by comparing both networks, if known; other settings by their key.
 std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
                                     const std::optional<RunSpec>& after) {
   std::vector<std::string> words;

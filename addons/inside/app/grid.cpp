@@ -7,7 +7,7 @@ namespace {
 
 constexpr float kNames = 74, kFoot = 48, kLabel = 15;
 
-/// Where the map's rows and tokens lie.
+/// The geometry of the map: rows and tokens.
 struct Cells {
   Rect area;
   int rows = 0, tokens = 0;
@@ -32,7 +32,7 @@ float length_of(const Inside& found, Shows shows, int row, int token) {
   return row_of.empty() ? std::numeric_limits<float>::quiet_NaN() : row_of[static_cast<size_t>(token)];
 }
 
-/// The logit lens behind the layer of a row: there is none between its sub-layers.
+/// The logit lens after the layer of a row: within a layer there is none.
 const Inside::Lens* lens_of(const Inside& found, int row) {
   for (const Inside::Lens& lens : found.lens)
     if (lens.layer == layer_of(found, row)) return &lens;
@@ -56,7 +56,7 @@ float attribution_of(const Inside& found, int row, int token) {
   return parts.empty() ? std::numeric_limits<float>::quiet_NaN() : parts[static_cast<size_t>(token)];
 }
 
-/// Its square root with its sign, over the largest: small ones are seen beside a large one.
+/// Signed square root of the share of the largest, so that small values stay visible.
 float signed_share(float value, float most) {
   return most > 0 ? std::copysign(std::sqrt(std::fabs(value) / most), value) : 0;
 }
@@ -100,7 +100,7 @@ void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int 
     p.text_in(cell.inset(2, 0), kTick, ink_on(fill), word_of(given.inside, guess->token), Align::Centre);
 }
 
-/// Writes the tokens below the map, in as many lines as give each the room of a word.
+/// Writes the tokens below the map, in enough lines that a word has space.
 void draw_words(Ui& ui, const GridInput& given, const Cells& cells, const Rect& foot) {
   const Theme& t = ui.theme();
   const int lines =
@@ -118,7 +118,7 @@ void draw_words(Ui& ui, const GridInput& given, const Cells& cells, const Rect& 
   }
 }
 
-/// Names the layers; the two or three rows of a layer share a name where there is no room for more.
+/// Names the layers; the rows of a layer share a name where only one fits.
 void draw_names(Ui& ui, const GridInput& given, const Cells& cells, const Rect& names) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
@@ -203,7 +203,7 @@ void draw_legend(Ui& ui, Rect line, const GridInput& given) {
                [&](float share) { return both ? signed_colour(t, 2 * share - 1) : heat_colour(t, share); });
 }
 
-/// Where the small pictures lie: the a-th attention from the left, the h-th head from the top. They are at most twice
+/// The layout of the small pictures: attention a from the left, head h from the top. They are at most twice
 /// as wide as high.
 struct HeadCells {
   Rect area;
@@ -243,7 +243,7 @@ double without_head(const Inside& found, const std::string& sublayer, int head) 
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// What a head does at the chosen token, in words.
+/// A sentence about a head at the chosen token.
 std::string head_words(const GridInput& given, const Inside::Attention& attention, int head) {
   const Inside& found = given.inside.found;
   const auto h = static_cast<size_t>(head), token = static_cast<size_t>(given.selected.token);
@@ -268,7 +268,7 @@ std::string head_words(const GridInput& given, const Inside::Attention& attentio
   return text;
 }
 
-/// Leaves out the layer that the panel's title has.
+/// The name without its layer, which the panel's title has.
 std::string matrix_name(const std::string& name, int layer) {
   return layer == 0 ? name : name.substr(name.find('.') + 1);
 }
@@ -280,7 +280,7 @@ const Inside::Attention* attention_of(const Inside& found, int row) {
   return nullptr;
 }
 
-/// Draws a head's probabilities. Where cells would be smaller than three pixels, one stands for the largest of several.
+/// Draws a head's probabilities. Instead of cells below three pixels, a cell has the largest of several.
 void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, int head, size_t tokens,
               int chosen) {
   const SmallPicture small =
@@ -292,7 +292,7 @@ void draw_map(Ui& ui, const Rect& square, const Inside::Attention& attention, in
                      ui.theme().ink, 1);
 }
 
-/// The number beside each head in the list: the one that the map shows, otherwise the entropy.
+/// The number next to each head in the list: the quantity of the map, otherwise the entropy.
 struct HeadNumber {
   std::string title, shorter;
   std::function<double(int head)> value;
@@ -396,7 +396,7 @@ void draw_bars(Ui& ui, const Rect& rect, const std::vector<double>& values,
   }
 }
 
-/// Says whose the chosen token's state is: the share of each branch, from the embedding up.
+/// Draws the composition of the chosen token's state: the share of each branch, from the embedding up.
 void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at) {
   const Inside& found = inside.found;
   const auto token = static_cast<size_t>(at.token);
@@ -450,8 +450,8 @@ void draw_gradients(Ui& ui, const Rect& rest, Rect content, const Inside& found,
   }
 }
 
-/// Draws singular values from the left, the largest as high as `rect`: bars, or ticks at their height. Where
-/// there are more than pixels, some stand for others.
+/// Draws singular values from the left, the largest as high as `rect`: bars, or ticks at their height. Where they are
+/// more than the pixels, some are left out.
 void draw_spectrum(Ui& ui, const Rect& rect, const Spectrum& spectrum, bool bars) {
   const size_t count = spectrum.values.size();
   const double most = count > 0 ? spectrum.values.front() : 0;
@@ -511,7 +511,7 @@ void draw_spectra(Ui& ui, const Rect& rest, Rect content, const RunInside& insid
   }
 }
 
-/// Shows the gradients of a layer's matrices or, where that is asked for, the spectra of its next update.
+/// Shows the gradients of a layer's matrices or, if requested, the spectra of its next update.
 void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, bool& spectra) {
   const int layer = layer_of(inside.found, row);
   PanelOptions options;
@@ -553,7 +553,7 @@ void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
   const size_t shown = std::min(found.lens.size(), static_cast<size_t>(std::max(content.h / 16, 1.f)));
   const float height = shown == 0 ? 16 : std::min(20.f, content.h / static_cast<float>(shown));
   for (size_t i = 0; i < shown; ++i) {
-    // With too little room the layers are thinned out evenly; the first and the last stay.
+    // If not all layers fit, they are thinned out evenly; the first and the last stay.
     const size_t last = found.lens.size() - 1;
     const size_t layer = shown == 1 ? last : last - i * last / (shown - 1);
     const Inside::Lens& lens = found.lens[layer];

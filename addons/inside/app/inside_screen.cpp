@@ -15,7 +15,7 @@ constexpr size_t kMaxSides = 2;
 constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
 constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
 constexpr double kEachToken = 0.2;      ///< seconds at least between two tokens that a model writes
-constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a word
+constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a notice
 constexpr float kDetails = 268, kMinMap = 210, kState = 16;
 
 constexpr float kLine = 21, kRow = 30;
@@ -24,7 +24,7 @@ constexpr float kWideHead = 1150,
                 kChoice = 112;  ///< from this width on a row of choices, otherwise a list of this width
 constexpr float kMaxLoss = 12;  ///< nats: as dark as a token gets
 
-/// A box for each token, in lines as wide as the room, from (0, 0).
+/// A box for each token, in lines of width `room`, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
   std::vector<Rect> boxes;
   float x = 0, y = 0;
@@ -62,7 +62,7 @@ double without(const Inside& found, const std::string& sublayer) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-/// As many as there is room for, the ones that say most first.
+/// The columns that fit, the most informative ones first.
 std::vector<Column> columns_of(const GridInput& given) {
   const Inside& found = given.inside.found;
   const bool dominated = dominant_of(found).has_value();
@@ -125,7 +125,7 @@ void InsideScreen::restore(const ScreenSettings& kept) {
   left_out_ = spectra_ = false;
 }
 
-/// Notes a refusal of the look that was asked for, finds the models of this frame, and times a look that has ended.
+/// Takes a refusal of the requested look, finds the models of this frame, and times a finished look.
 void InsideScreen::take(const LabView& view, double now) {
   if (waiting_ && view.answered >= waiting_->ticket && waiting_->ticket > 0) {
     refused_[waiting_->letter] = words::spoken(session::refusal(view.answers, waiting_->ticket));
@@ -154,8 +154,8 @@ void InsideScreen::find_sides(const LabView& view, double now) {
   }
 }
 
-/// Asks for a look that is missing, out of date, or was cut short by something else; one at a time,
-/// as the trainer does nothing else meanwhile.
+/// Requests a look that is missing, out of date, or was interrupted; one at a time, because the trainer does nothing
+/// else meanwhile.
 void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
   for (const Side& side : sides_) {
@@ -226,8 +226,7 @@ void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
                           ui.theme().ink2, words, 18);
 }
 
-/// Says how much is still being measured, or that one token dominates. A veil covers a look that is older than the
-/// request.
+/// Says how much is still being measured, or that one token dominates. A look older than the request is dimmed.
 void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -486,7 +485,7 @@ void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
   selected_.token = -1;  // the newest but one, which foresees the newest
 }
 
-/// Writes the text as the model has it: a box for each token.
+/// Draws the text as the model reads it: a box for each token.
 void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside) {
   const Inside& found = inside.found;
   const Theme& t = ui.theme();
@@ -504,7 +503,7 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
     const std::string word = word_of(inside, found.tokens[i]);
     const Rect box = boxes[i].moved(rect.x, rect.y);
     if (box.bottom() > rect.bottom() + 1) break;
-    // A token is judged where it was predicted: by the decoder's token before it, by an encoder where it stands.
+    // A token's loss is at the position that predicted it: a decoder's previous token, an encoder's own.
     const bool ahead = !found.targets.empty() && found.targets != found.tokens;
     const float loss = !ahead ? found.token_loss.empty() ? NAN : found.token_loss[i]
                        : i == 0 || found.token_loss.empty() ? NAN
@@ -571,7 +570,7 @@ std::string sentence_of(const RunInside& inside) {
   std::string text;
   const auto less = [](float a, float b) { return !std::isfinite(a) || (std::isfinite(b) && a < b); };
   const auto worst = std::ranges::max_element(found.token_loss, less);
-  // A decoder's loss stands at the token before the one that it foresaw.
+  // A decoder's loss is at the position before the predicted token.
   const bool ahead = !found.targets.empty() && found.targets != found.tokens;
   const auto token = static_cast<size_t>(worst - found.token_loss.begin()) + (ahead ? 1 : 0);
   if (worst != found.token_loss.end() && std::isfinite(*worst) && token < found.tokens.size())

@@ -37,7 +37,7 @@ json tokens_of(const Inspection& of) {
   return all;
 }
 
-/// No more digits than tell a float from others; as a double it would have seventeen.
+/// With the fewest digits that identify a float; as a double it would have seventeen.
 json floats_json(std::span<const float> numbers) {
   json list = json::array();
   for (const float number : numbers)
@@ -132,7 +132,7 @@ json lens_of(const Inspection& of) {
   return all;
 }
 
-/// Names the placement that the model has but for norms on the embedding, and of q and k.
+/// Names the placement, and in addition norms on the embedding and of q and k.
 std::string placement_words(const ModelConfig& model) {
   constexpr const char* kBeside[] = {"", " with a norm on the embedding", " with norms of q and k",
                                      " with norms on the embedding, and of q and k"};

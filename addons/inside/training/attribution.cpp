@@ -5,8 +5,8 @@
 namespace normscope {
 namespace {
 
-/// The vector that reads a token's state: the column of its symbol less the mean column; (tokens, D). It takes the
-/// table in stretches, as a copy of all would be the largest there is.
+/// The vector that reads a token's state: the column of its symbol less the mean column; (tokens, D). It reads the
+/// table in parts, because a copy of the whole would be the largest allocation.
 std::vector<float> directions_of(const Store& store, int32_t table, bool symbols_first,
                                  std::span<const int32_t> symbols) {
   const Shape& shape = store.parameters()[static_cast<size_t>(table)].shape;
@@ -50,8 +50,8 @@ const Node* product_with(const Program& program, const std::string& matrix) {
   return nullptr;
 }
 
-/// The part of each head, (heads, T): its own numbers times its own rows of the output matrix. Empty where more than a
-/// norm lies between that product and the branch.
+/// The part of each head, (heads, T): its output times its rows of the output matrix. Empty where more than a norm is
+/// between that product and the branch.
 std::vector<float> heads_of(Look& look, const Store& store, const SublayerValues& s, size_t heads,
                             std::span<const float> of_branch, size_t width) {
   const Node* product = product_with(look.program(), s.name + ".wo");

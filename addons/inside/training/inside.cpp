@@ -132,7 +132,7 @@ std::vector<LayerState> states_of(const Look& look) {
   return states;
 }
 
-/// Names all that can be left out: each sub-layer and behind its last one each layer, then each head.
+/// Lists what can be left out: each sub-layer, each layer after its last sub-layer, then each head.
 std::vector<Inside::LeftOut> left_out_of(const InsideQuestion& asked, const ModelConfig& model,
                                          const Store& store, const std::vector<Inside::Sublayer>& sublayers) {
   std::vector<Inside::LeftOut> all;
@@ -147,7 +147,7 @@ std::vector<Inside::LeftOut> left_out_of(const InsideQuestion& asked, const Mode
   return all;
 }
 
-/// A head's rows of the output matrix are zero as long as this lives.
+/// While this object lives, a head's rows of the output matrix are zero.
 class WithoutHead {
  public:
   WithoutHead(Store& store, const ModelConfig& model, const Inside::LeftOut& left) : store_(store) {
@@ -185,7 +185,7 @@ const ValueInfo& info(const Program& program, ValueId value) {
   return program.data().values[static_cast<size_t>(value)];
 }
 
-/// The places of the largest numbers of a row, the largest first; of equal ones the first comes first.
+/// The indices of the largest numbers of a row, largest first; equal ones in their order.
 std::vector<int32_t> largest(std::span<const float> row, size_t count) {
   std::vector<int32_t> best;
   const auto before = [&](float number, int32_t other) { return number > row[static_cast<size_t>(other)]; };
@@ -251,7 +251,7 @@ size_t InsideWork::parts() const {
   return 1 + states_.size() + inside_.left_out.size() + leave_.size();
 }
 
-/// One pass over the text for all but the lenses and the losses without a part.
+/// One pass over the text, for everything except the lenses and the losses without a part.
 void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
   Look look(store_, model_, shape_of(text_),

@@ -7,10 +7,10 @@
 namespace normscope {
 namespace {
 
-/// The gradient passes the norm on the stream as if it were not divided by the norm's sigma, but along the skip path
-/// alone: the branch's share is divided as ever. A norm that divides neither is a kind of norm, NormKind::Undivided.
-/// Held, the skip path is divided as before training, whatever sigma has become: by the root of 3/2, which Lemma 2 of
-/// Xiong et al. 2020 has for a branch of half the stream's variance, and which norms of the usual start measure.
+/// The norm on the stream does not divide the gradient of the skip path by its sigma; the gradient of the branch is
+/// divided as usual. NormKind::Undivided divides neither. Held, the skip path is divided as before training, whatever
+/// sigma is now: by the root of 3/2, which Lemma 2 of Xiong et al. 2020 has for a branch of half the stream's
+/// variance, and which norms of the usual start measure.
 template <ResidualForm kForm>
 class UndividedSkip : public Residual {
  public:
@@ -50,7 +50,7 @@ class UndividedTop : public Residual {
   bool here_ = false;
 };
 
-/// Takes from a branch's output its mean over the batch at each position: forward, backward, or both.
+/// Subtracts from a branch's output its mean over the batch at each position: forward, backward, or both.
 template <ResidualForm kForm, CentreSpec kSpec>
 class CentredBranch : public Residual {
  public:
@@ -64,7 +64,7 @@ class CentredBranch : public Residual {
   Recorder& r_;
 };
 
-/// These words speak of the norm on the stream and of a plain sum before it.
+/// These words need a norm on the stream, and before it a sum without scales.
 template <ResidualForm kForm>
 void check(const char* what, const StackWiring& stack) {
   if (any_sublayer(stack, [](const Wiring& w) {

@@ -10,7 +10,7 @@ double last_of(const Series& series) {
   return series.values.empty() ? kUnknown : static_cast<double>(series.values.back());
 }
 
-/// The stack that makes the answers.
+/// The prefix of the stack that makes the predictions.
 std::string prefix_of(const Run& run) {
   return run.spec().model.architecture == Architecture::EncoderDecoder ? "dec." : "";
 }

@@ -35,7 +35,7 @@ OpRules muon_rules() {
        .shapes = "matrices w (n,k) of the hidden layers with gradient g = f dw and momentum m; O: five times "
                  "X = a X + b XX'X + c (XX')(XX')X from X of norm one; all other parameters: Adam",
        .source = "Jordan et al. 2024; Liu et al. 2025 (arXiv 2502.16982)"}};
-  // A matrix has no second moment, but its direction goes twice there and back.
+  // A matrix has no second moment, but its direction is written and read twice.
   return {.rules = kRows, .flop = muon_flop, .passes = 9, .matrix_room = 4};
 }
 

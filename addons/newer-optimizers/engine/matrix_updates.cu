@@ -33,7 +33,7 @@ void move_along(const Call& c, Context& context, Scale scale_of) {
 
 inline size_t padded_floats(int64_t n) { return (static_cast<size_t>(n) + 15) / 16 * 16; }
 
-/// The floats of all matrices, one behind the other at ParameterCall::at.
+/// The floats of all matrices, one after the other at ParameterCall::at.
 inline size_t floats_of_matrices(const Call& c) {
   size_t floats = 0;
   for (int32_t i = 0; i < c.update.parameter_count; ++i) {
@@ -50,7 +50,7 @@ inline size_t floats_of_matrices(const Call& c) {
 
 namespace update {
 
-/// Leaves the directions of all matrices, and their squares in the table's sums:
+/// Writes the directions of all matrices, and their squares into the table's sums:
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   u  =  g + momentum m
@@ -82,7 +82,7 @@ struct MuonUnit {
   }
 };
 
-/// Makes S^2 in p to a I + b S + c S^2.
+/// Replaces S^2 in p by a I + b S + c S^2.
 struct MuonPolynomial {
   const float* square;
   float* p;
@@ -137,8 +137,8 @@ MuonRoom room_of(const Call& c, Context& context) {
 
 size_t muon_workspace(const Call& c, Context& context) { return room_of(c, context).floats(); }
 
-/// Carries out the iteration (Jordan et al. 2024) on matrix `i`, whose last direction ends in its place
-/// among the directions.
+/// Carries out the iteration (Jordan et al. 2024) on matrix `i`, and leaves the result in its place among the
+/// directions.
 void orthogonalise(const Call& c, Context& context, int32_t i, const MuonRoom& room) {
   const ParameterCall& p = c.update.on_host[i];
   float *direction = c.workspace + p.at, *other = c.workspace + room.directions,
@@ -179,7 +179,7 @@ Kernels muon_kernels() { return {update::muon_forward, nullptr, update::muon_wor
 
 namespace update {
 
-/// Leaves Adam's steps of all matrices.
+/// Writes Adam's steps of all matrices.
 struct AdamDirection : Adam {
   float* directions;
 

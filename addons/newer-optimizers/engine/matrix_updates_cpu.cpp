@@ -11,15 +11,15 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// Rules that move the matrices of the layers along a direction of each whole matrix, and all other parameters by AdamW:
-// a stage that finds the directions, a chunk for each matrix, and one that moves the weights block by block. One worker
-// computes all of a matrix, so that the stages stay four.
+// Rules that move the matrices of the layers along a direction of each whole matrix, and all other parameters by
+// AdamW: a stage that finds the directions, a chunk for each matrix, and one that moves the weights block by block.
+// One worker computes a whole matrix, so that four stages suffice.
 
 inline int64_t floats_of_blocks(const Call& call) {
   return round_up(2 * (round_up(call.parameter_count + 1, 8) + block_count(call) * kBlockSums), 16);
 }
 
-/// Where the last matrix ends.
+/// The end of the last matrix, in floats.
 inline int64_t floats_of_matrices(const Call& call) {
   int64_t floats = 0;
   for (int64_t p = 0; p < call.parameter_count; ++p)
@@ -34,8 +34,8 @@ inline int64_t matrix_count(const Call& call) {
   return count;
 }
 
-/// Room of a matrix's size: room 0 of all matrices lies one behind the other at ParameterCall::at, and has the
-/// direction; then room 1, and so on.
+/// Buffer number `room` of a matrix, of its size. The buffers 0 of all matrices, with their directions, lie one after
+/// the other at ParameterCall::at; then the buffers 1, and so on.
 inline float* room_of(const Call& call, const ParameterCall& p, int64_t room) {
   return call.workspace + floats_of_blocks(call) + room * floats_of_matrices(call) + p.at;
 }
@@ -91,7 +91,7 @@ void whole_product(const Gemm& g, Scratch scratch) {
   for (int64_t chunk = 0; chunk < plan.chunks(); ++chunk) gemm_chunk(g, plan, chunk, nullptr, scratch.p);
 }
 
-/// Leaves the direction before it is orthogonalised, with a norm of one:
+/// Writes the direction before it is orthogonalised, with a norm of one:
 ///   g  =  clip factor * dw + l2 w
 ///   m  =  momentum m + g
 ///   u  =  g + momentum m,  x  =  u / (|u| + eps)
@@ -155,7 +155,7 @@ void muon_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch
              [&](const ParameterCall& p) { return step.lr * muon_scale_of(p.rows, p.cols); });
 }
 
-/// Rooms: the direction, the next one, and two squares of the smaller side.
+/// Buffers: the direction, the next one, and two squares of the smaller side.
 Stages muon_forward(const Call& call) { return direction_stages(call, 4, orthogonalise, muon_chunk); }
 
 // Adam less its leading direction on the CPU, one instruction over all parameters.
@@ -167,8 +167,8 @@ void add_times(float a, const float* x, float* y, int64_t n) {
   });
 }
 
-/// Leaves the leading right singular direction of u (rows,cols) in v, with a length of one, by the power method on u'u;
-/// zeros where u is so small that squares of u'u are lost.
+/// Writes the leading right singular direction of u (rows,cols) into v, with a length of one, by the power method on
+/// u'u; zeros where u is so small that the squares of u'u v underflow.
 void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, float* next) {
   for (int64_t j = 0; j < cols; ++j) v[j] = leading_start(j);
   for (int pass = 0; pass < kLeadingPasses; ++pass) {

@@ -1,4 +1,4 @@
-// Records QK-clip: a node that measures, and an instruction behind the update.
+// Records QK-clip: a node that measures, and an instruction after the update.
 #include "addons/newer-optimizers/engine/qk_clip.h"
 
 #include "engine/model/recorder.h"
@@ -61,7 +61,7 @@ OpRules qk_clip_rules() {
 
 namespace {
 
-/// Measures the largest logit of each head, and scales its matrices behind the update.
+/// Measures the largest logit of each head, and scales its matrices after the update.
 class ClipHeads : public Part {
  public:
   explicit ClipHeads(Recorder& recorder) : r_(recorder) {}

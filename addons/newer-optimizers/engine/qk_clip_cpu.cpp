@@ -11,10 +11,10 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Keeps NaN, whichever of both it is.
+/// The larger number; NaN if either is.
 inline float larger_or_nan(float most, float x) { return x > most || x != x ? x : most; }
 
-/// Leaves the largest logit of one head in one row of the batch.
+/// Writes the largest logit of one head in one row of the batch.
 void scores_of_head(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
   const LargestLogitSpec spec = call.attributes.as<LargestLogitSpec>();

@@ -1,4 +1,4 @@
-// The setting of QK-clip, and what the help of the optimizers says of the newer ones.
+// The setting of QK-clip, and the help texts of the newer optimizers.
 #include "addons/newer-optimizers/engine/qk_clip.h"
 #include "training/spec/spec_fields.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 bool attends(const RunSpec& s) { return is_transformer(s.model.architecture); }
 bool has_plain_scores(const RunSpec& s) { return !row_of(s.model.positions).own_scores; }
-/// Whether QK-clip means anything for an attention of the model.
+/// Whether QK-clip applies to an attention of the model.
 bool clips_any(const RunSpec& s) {
   const auto in = [&](const StackWiring& stack) {
     return std::ranges::any_of(stack.layers,

@@ -1,5 +1,5 @@
 // GPAS (Chen et al. 2025, arXiv 2506.22049, the authors' code): the sum, or with a norm on the stream what the skip
-// carries, is scaled by 1 - SiLU(a), with one learned a for each layer, from 0; the gradient passes as if it were not.
+// carries, is scaled by 1 - SiLU(a), with one learned a for each layer, from 0; the gradient passes unscaled.
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 

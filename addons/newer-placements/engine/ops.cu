@@ -59,7 +59,7 @@ struct SoftmaxGradient {
 constexpr uint32_t kMaxSize = kMaxSinkhornSize, kMaxGroup = kMaxSize * kMaxSize,
                    kMaxSums = 2 * kMaxSinkhornRounds * kMaxSize;
 
-/// One step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
+/// One division of a round, of every line by its sum: lines are `next` apart, their numbers `step` apart.
 struct Division {
   uint32_t next, step;
 };
@@ -67,7 +67,7 @@ __device__ inline Division division_of(uint32_t k, uint32_t n) {
   return k % 2 == 0 ? Division{n, 1} : Division{1, n};
 }
 
-/// Carries out all divisions of M; `sums`, if any, receives the n sums of each.
+/// Carries out all rounds on M; `sums`, if not null, receives the n sums of each division.
 __device__ inline void balance(const float* x, float* m, uint32_t n, uint32_t rounds, float* sums) {
   for (uint32_t row = 0; row < n; ++row) {
     const float most = largest_of(x + row * n, n);

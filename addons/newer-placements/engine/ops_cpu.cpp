@@ -55,7 +55,7 @@ void softmax_of(const float* x, int64_t n, float* to) {
               [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Div(lanes.load(to + i), sum), to + i); });
 }
 
-/// Writes the matrix that is divided.
+/// Writes M before the first round.
 void start(const float* x, int64_t n, float* m) {
   const VF least = hn::Set(DF(), kMinOfRow);
   for (int64_t row = 0; row < n; ++row) exponentials(x + row * n, n, m + row * n);
@@ -65,13 +65,13 @@ void start(const float* x, int64_t n, float* m) {
   });
 }
 
-/// One step of Sinkhorn and Knopp's: the lines of a matrix, `next` apart, whose numbers are `step` apart.
+/// One division of a round, of every line by its sum: lines are `next` apart, their numbers `step` apart.
 struct Division {
   int64_t next, step;
 };
 Division division_of(int64_t k, int64_t n) { return k % 2 == 0 ? Division{n, 1} : Division{1, n}; }
 
-/// Carries out all divisions; `sums`, if any, receives the n sums of each.
+/// Carries out all rounds; `sums`, if not null, receives the n sums of each division.
 void balance(float* m, int64_t n, int64_t rounds, float* sums) {
   for (int64_t k = 0; k < 2 * rounds; ++k) {
     const Division by = division_of(k, n);
@@ -258,7 +258,7 @@ Stages mix_backward(const Call& call) {
   return stages;
 }
 
-// ramp on the CPU, in one chunk: its parameter is a number or a few.
+// ramp on the CPU, in one chunk: its parameter has few numbers.
 
 void ramp_up(const Call& call, const StepInputs& step, int64_t, Scratch) noexcept {
   const float share =

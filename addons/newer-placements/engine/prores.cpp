@@ -1,6 +1,6 @@
 // ProRes (Chen et al. 2026, arXiv 2603.05369, the authors' code, schedule "linear"): each branch of layer l is
 // multiplied by min(1, t / (T l)) after t steps, so that deeper layers come in later. The factor is a parameter that
-// nothing learns: it is kept with a run, and what looks at a run between two steps sees it as it is.
+// is not trained: so it is saved with a run, and a measurement between two steps reads its present value.
 #include "addons/newer-placements/engine/config.h"
 
 #include <set>

@@ -1,6 +1,6 @@
-// A second stream beside the first. ResiDual (Xie et al. 2023): it adds up the embedding and every branch, is never
-// normalised on the way, and joins the output of the stack behind a norm. SiameseNorm (Li et al. 2026): every branch
-// reads it too, behind a norm, and adds to it without its scale; a norm stands on the sum of both at the end.
+// A second residual stream. ResiDual (Xie et al. 2023): it adds up the embedding and every branch without a norm, and
+// is added to the output of the stack after one norm. SiameseNorm (Li et al. 2026): every branch reads it too, after a
+// norm, and adds to it without its scale; at the end a norm reads the sum of both streams.
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
 

@@ -25,8 +25,8 @@ class SeveralStreams : public Residual {
     if (!wired_.of_depth()) look_at_streams(prefix + "emb");
   }
 
-  /// Records the streams behind a sub-layer, with its branch, and the input of the next one. Behind the
-  /// last sub-layer that is the mean of n streams; the published sum is n times that, which the final norm divides out.
+  /// Records the streams after a sub-layer, with its branch, and the input of the next one. After the last sub-layer
+  /// that is the mean of n streams; the published sum is n times that, which the final norm divides out.
   bool sum(SublayerValues& s, bool last) override {
     const std::string& n = s.name;
     if (wired_.of_depth()) {
@@ -66,8 +66,8 @@ class SeveralStreams : public Residual {
     return r_.parameter(name, shape, {Init::Kind::Constant, value}, false);
   }
 
-  /// Records the input of computed weights: each stream behind a norm, or for the manifold all streams
-  /// of a position as one row (Xie et al. 2025, equation 7).
+  /// Records the input of computed weights: each stream after a norm, or for the manifold all streams of a position as
+  /// one row (Xie et al. 2025, equation 7).
   void look_at_streams(const std::string& n) {
     if (wired_.weights != Streams::Weights::Computed) return;
     const Shape s = r_.tape.shape(all_);
@@ -79,8 +79,8 @@ class SeveralStreams : public Residual {
           r_.norm(n + ".seen", wired_.rule == Streams::Rule::Softmax ? NormKind::Rms : r_.config.norm, all_);
   }
 
-  /// The weights at the start: as of one stream, read from one of n streams after the other (Zhu et al.
-  /// 2024, equation 14). Beneath the manifold's functions they only lean that way; equal streams would stay equal.
+  /// The initial weights act as a single stream, read from one of n streams in turn (Zhu et al. 2024, equation 14).
+  /// Under the manifold's functions they only tend to that; equal streams would stay equal.
   Init start_of(Task task) const {
     const bool manifold = wired_.rule == Streams::Rule::Manifold;
     if (wired_.rule == Streams::Rule::Softmax) return {Init::Kind::Zeros, 0.0};
@@ -123,8 +123,8 @@ class SeveralStreams : public Residual {
                   r_.parameter(n + ".gate", {1}, {Init::Kind::Constant, 0.01}), weights);
   }
 
-  /// Bends weights to the rule: a softmax over what is read, a sigmoid, twice a sigmoid, or a matrix whose rows
-  /// and columns add up to one, after 20 rounds (Xie et al. 2025, equations 8 and 9).
+  /// Applies the rule to weights: a softmax over what is read, a sigmoid, twice a sigmoid, or a matrix whose rows and
+  /// columns add up to one, after 20 rounds (Xie et al. 2025, equations 8 and 9).
   ValueId ruled(const std::string& n, Task task, ValueId weights, int32_t from) {
     if (wired_.rule == Streams::Rule::Free) return weights;
     if (wired_.rule == Streams::Rule::Softmax) return softmax(r_.tape, n + ".shares", weights, from);
@@ -156,7 +156,7 @@ void check_streams(const char* what, const StackWiring& stack) {
          what);
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward}) {
-      Wiring inside;  // the only part of a wiring that several streams leave room for
+      Wiring inside;  // the only part of a wiring that several streams allow
       inside.before = w->before;
       inside.after = w->after;
       inside.inner = w->inner;

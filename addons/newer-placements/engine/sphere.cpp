@@ -1,7 +1,7 @@
 // nGPT (Loshchilov et al. 2024, arXiv 2410.01131, the authors' code): the vectors of every matrix along the width of
-// the model keep the length one, and what those lengths could say is said by learned scales of q, k and the hidden
-// layer. Where the last feed-forward network has it, the table of symbols and the output have it too, and the logits a
-// scale.
+// the model keep the length one, and learned scales of q, k and the hidden layer replace those lengths. Where the last
+// feed-forward network has the word, the table of symbols and the output matrix are of unit vectors too, and the
+// logits have a scale.
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"
@@ -38,7 +38,7 @@ class Sphere : public Part {
     return on_sphere(wiring) ? scaled(name, h, 1) : h;
   }
 
-  /// Products of unit vectors times a learned scale each; a bias stands behind that.
+  /// Products of unit vectors times a learned scale each, then a bias.
   ValueId outputs(const std::string& name, const OutputInputs& in) override {
     if (!ends_on_sphere(r_.config.stack())) return kNone;
     const ValueId products = linear(r_.tape, name + ".products", in.hidden, in.matrix, kNone, in.transposed);
@@ -47,7 +47,7 @@ class Sphere : public Part {
                   r_.learned_scale("out.scale", r_.tape.shape(products).cols(), 1.0, root), in.bias);
   }
 
-  /// Has the vectors divided by their lengths behind every update.
+  /// Has the vectors divided by their lengths after every update.
   void end() override {
     for (const UnitMatrix& kept : kept_)
       unit_vectors(r_.tape, kept.matrix + ".unit", r_.tape.parameter(kept.matrix),
@@ -55,13 +55,13 @@ class Sphere : public Part {
   }
 
  private:
-  /// Gives x, behind matrices of unit vectors, a learned scale for each number.
+  /// Gives x, the output of matrices of unit vectors, a learned scale for each number.
   ValueId scaled(const std::string& name, ValueId x, double unit) {
     return affine(r_.tape, name + "_scaled", x, 1.0f,
                   r_.learned_scale(name + "_scale", r_.tape.shape(x).cols(), 1.0, unit), kNone);
   }
 
-  /// Gives every head of queries keys of its own, as each scales them for itself.
+  /// Gives every head of queries its own copy of the keys, because each head scales them itself.
   ValueId for_all_heads(const std::string& name, ValueId x) {
     const int32_t heads = kv_heads(r_.config), times = r_.config.heads / heads;
     return times == 1 ? x : repeat_heads(r_.tape, name, x, heads, times);

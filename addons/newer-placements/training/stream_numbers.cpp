@@ -1,5 +1,5 @@
-// Numbers of a trained run with several streams that a study can show: how much its streams exchange, and whether one
-// of them has most of the signal (Alimaskina et al. 2026, arXiv 2606.03483, ask both; the abstract was read).
+// Numbers of a trained run with several streams, for studies: how much its streams exchange, and whether one of them
+// has most of the signal (both after the abstract of Alimaskina et al. 2026, arXiv 2606.03483).
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/look.h"
@@ -24,8 +24,8 @@ double mean_over_sublayers(Run& run, const Number& number) {
   return count > 0 ? sum / count : kUnknown;
 }
 
-/// The share of a sub-layer's mixing weights, by size, that lies beside the diagonal: 0 where every stream goes on
-/// alone, (n - 1) / n where n streams are mixed evenly.
+/// The share of a sub-layer's mixing weights, by size, off the diagonal: 0 where no streams mix, (n - 1) / n where n
+/// streams are mixed evenly.
 double mixing_of(Run& run) {
   return mean_over_sublayers(run, [](const Look& look, const SublayerValues& s) {
     const std::vector<float> weights = look.read(s.carry);
@@ -40,7 +40,7 @@ double mixing_of(Run& run) {
   });
 }
 
-/// The share of the strongest stream in the squared lengths of all, summed over positions: 1/n where all are alike.
+/// The share of the strongest stream in the squared lengths of all, summed over positions: 1/n if all are equal.
 double share_of(Run& run) {
   return mean_over_sublayers(run, [](const Look& look, const SublayerValues& s) {
     const std::vector<float> states = look.read(s.streams);

@@ -15,7 +15,7 @@ using namespace cli;
 namespace {
 
 struct BenchOptions {
-  /// With none of them and no model, all are measured but `scaling` and `crowded`, which want cores of their own.
+  /// With none of these and no model, all parts run but `scaling` and `crowded`, which need cores of their own.
   bool gemm = false, ops = false, scaling = false, crowded = false;
   bool first_steps = false;  ///< nothing else then
   bool turns = false;        ///< nothing else then
@@ -71,7 +71,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
-/// Prints the checksum by which browsers and machines are compared: the bits of the default comparison's first steps.
+/// Prints a checksum of the bits of the default comparison's first steps, to compare browsers and machines.
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);

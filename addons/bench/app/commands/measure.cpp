@@ -20,12 +20,12 @@ struct MeasureOptions {
 
 using nlohmann::json;
 
-/// Text in its first column and numbers in the others; as JSON each row is an object.
+/// A table to print, the first column text and the others numbers; as JSON an object per row.
 struct Table {
   std::vector<std::string> columns;  ///< names as in JSON
   std::vector<std::pair<std::string, std::vector<double>>> rows;
-  json extra = json::object();   ///< beside the rows
-  json objects = json::array();  ///< the rows as JSON, where these say more
+  json extra = json::object();   ///< further members of the JSON
+  json objects = json::array();  ///< the rows as JSON, where they have more members
 
   void print() const {
     size_t width = 20;

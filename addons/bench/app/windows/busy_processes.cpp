@@ -1,4 +1,4 @@
-// Processes of this system that do nothing but count, as none can be split off as on Linux.
+// Refuses --crowded: Windows has no fork() for the processes that keep the cores busy.
 #include "addons/bench/app/bench.h"
 
 #include "engine/core/error.h"

@@ -70,8 +70,8 @@ bool play_to(Lab& lab, int32_t step, Progress& progress) {
   return true;
 }
 
-/// Trains runs as Ctrl+S saves them: to the end of their budget first. They rest at every step that is shown,
-/// so that what each model wrote there is known. Returns nothing after an interrupt.
+/// Trains the runs to the end of their budget, as Ctrl+S saves them. They pause at every step that a frame shows, so
+/// that the text that each model wrote there is recorded. Returns nothing after an interrupt.
 std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const FilmOptions& options,
                            int64_t frames) {
   begin(lab, runs);

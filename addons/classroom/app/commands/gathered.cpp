@@ -7,7 +7,7 @@
 namespace normscope::lesson_player {
 namespace {
 
-/// Knows the words of a score in every language.
+/// Whether a score says that the prediction was right, in any language of the window.
 bool was_right(const std::string& score) {
   const std::vector<std::string> others = words::languages();
   return is_right(score) || std::ranges::any_of(others, [&](const std::string& name) {
@@ -37,7 +37,7 @@ void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p
 }  // namespace
 
 std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name) {
-  // A whole lessons.json has line breaks within its braces; a line of its own has its closing brace on it.
+  // A whole lessons.json breaks the line after its first brace; a student's line closes its braces.
   const std::string_view first = text.substr(0, text.find('\n'));
   if (first == "{" || first == "{\r") return {parse_progress(text, name)};
   std::vector<CourseProgress> students;

@@ -62,9 +62,9 @@ std::string lines_to_write(int count) {
   return lines + "\n";
 }
 
-/// All parts of a worksheet are made from its sheet, which shows a measured number in the teacher's copy and a blank in
-/// the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
-/// all numbers and expects the same student's copy.
+/// All parts of a worksheet are made from its sheet, which shows a measured number in the teacher's copy and a blank
+/// in the student's. A part that shows a number in any other way gives the answer away: test_worksheet changes all
+/// numbers and expects the same student's copy.
 struct Sheet {
   const Lesson& lesson;
   const Results* kept = nullptr;  ///< measured.json; null: there is none
@@ -95,12 +95,12 @@ struct Sheet {
 };
 
 /// The text of a step as HTML. For the student a measured number is a blank, and a sentence in several forms is a
-/// question: its forms to tick, in the order of their letters, so that the order tells nothing. {ref NAME} in Predict,
-/// the point from which a drawing starts, is given.
+/// question: its forms to tick, in the order of their letters, so that the order reveals nothing. {ref NAME} in
+/// Predict, the point from which a drawing starts, is shown.
 std::string prose_html(const Sheet& sheet, StepKind step);
-/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain those
-/// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
-/// of shares and a walk cannot be drawn by hand: they are the teacher's only.
+/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain
+/// those that Compare has not. Predict has only its first figure, empty in both copies except for the start of a
+/// drawing. A map of shares and a walk cannot be drawn by hand: they are the teacher's only.
 std::string figures_html(const Sheet& sheet, StepKind step);
 
 std::string escaped_lines(const std::string& text) {
@@ -259,7 +259,7 @@ std::string exercises(const Sheet& sheet) {
   return out;
 }
 
-/// For a run of one's own: the settings that may change, and a table for the attempts.
+/// The challenge: the settings that the student may change, and a table for the attempts.
 std::string challenge(const Sheet& sheet) {
   if (!sheet.lesson.challenge) return "";
   const Words& words = *sheet.lesson.words;
@@ -333,7 +333,7 @@ std::string step_html(const Sheet& sheet, StepKind step, const std::string& afte
 
 constexpr plot::ExportSize kSize{640, 360};
 
-/// Draws where a drawing begins: the one measured point that is given.
+/// Draws the start of a drawing: the only measured point in the student's copy.
 void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   const Prediction& asked = sheet.lesson.prediction;
   if (asked.kind != Prediction::Kind::Draw || !sheet.kept) return;
@@ -369,7 +369,7 @@ std::string names_of(const Lesson& lesson, const Figure& figure) {
   return names;
 }
 
-/// A tape to be filled in by hand; in the teacher's copy it has run.
+/// A tape to be filled in by hand; filled in the teacher's copy.
 std::string tape_html(const Sheet& sheet, const Figure& figure) {
   const std::vector<std::vector<std::string>> cells = cells_of_tape(
       table_of_tape(tape_of(sheet.lesson, figure.tape, {}), sheet.answers ? kMaxSmallNames * 2 : 0));
@@ -377,7 +377,7 @@ std::string tape_html(const Sheet& sheet, const Figure& figure) {
   for (const std::vector<std::string>& row : cells) {
     std::string one;
     for (const std::string& cell : row) {
-      // <br/> is a line break of HTML that is XML too.
+      // <br/> is valid in HTML and in XML.
       std::string inside;
       for (size_t at = 0, end = 0; end != cell.npos; at = end + 4) {
         end = cell.find("<br>", at);

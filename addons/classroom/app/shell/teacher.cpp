@@ -91,7 +91,7 @@ std::string held_title(const Ui& ui, std::string_view name) {
   return count > 1 ? tr("{what}, all {count}", {{"what", words}, {"count", count}}) : words;
 }
 
-// The control that was pointed at with its groups, or every command that no control stands for.
+// The picked control with its groups, or every command that has no control.
 std::vector<std::string> menu_rows(const std::string& picked) {
   if (picked != kCommandGroup) return control_and_groups(picked);
   std::vector<std::string> rows{picked};
@@ -102,7 +102,7 @@ std::vector<std::string> menu_rows(const std::string& picked) {
   return rows;
 }
 
-// Makes "Shown" a rule only where it takes something out of a group's rule.
+// Makes "Shown" a rule only where it is an exception from a group's rule.
 void choose(ControlPolicy& policy, const std::string& name, Hold hold) {
   policy.set(name, std::nullopt);
   if (policy.decides(name).value_or(Hold::Shown) != hold) policy.set(name, hold);
@@ -196,7 +196,7 @@ void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
     teaching.preparing = false;
 }
 
-// Draws the title alone on other screens than the panel's own, because rules can be set there too.
+// Draws only the title on other screens than the panel's own, because rules can be set there too.
 void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
   const Rect whole = panel_place(ui, teaching.at_left);
   const Rect place{whole.x, whole.bottom() - 34, whole.w, 34};

@@ -22,8 +22,8 @@ struct CompareOptions {
   std::string align = "step";
   int32_t from = 0, to = 0;  ///< 0: from the first step, to the last
   double factor = 4;
-  std::string json, markdown;  ///< kStandardOutput or a file; empty: not asked for
-  std::string svg, png, csv;   ///< a folder, or for svg one file; empty: not asked for
+  std::string json, markdown;  ///< kStandardOutput or a file; empty: not requested
+  std::string svg, png, csv;   ///< a folder, or for svg one file; empty: not requested
 };
 
 // ---- files side by side
@@ -145,7 +145,7 @@ std::string json_text(const Comparison& all) {
   return to_json(all).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-/// Includes the figures that are written too, with their paths as seen from the page.
+/// The Markdown page with links to the figures that are written, relative to the page.
 std::string page_of(const CompareOptions& options, const Comparison& all,
                     const std::vector<Output>& figures) {
   const bool file = options.markdown != kStandardOutput;
@@ -222,8 +222,7 @@ Exit compare_files(const CompareOptions& options) {
   return closing.code(Exit::Ok);
 }
 
-/// Runs after parsing: an output that was asked for without a name goes to standard output (json,
-/// markdown) or into `out`.
+/// Runs after parsing: a requested output without a name goes to standard output (json, markdown) or into `out`.
 void name_outputs(const CLI::App& app, CompareOptions& options, const std::string& out) {
   const auto name = [&](const char* option, std::string& path, const std::string& standard) {
     if (app.count(option) > 0 && path.empty()) path = standard;
@@ -411,7 +410,7 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
   return run_study(study_options, work);
 }
 
-/// Puts what was asked for without a name (name_outputs()) into --out.
+/// Places requested outputs without a name (name_outputs()) in --out.
 StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder) {
   const auto place = [&](const std::string& path, std::string_view unnamed, const char* ending) {
     return path == unnamed ? folder + "/compare" + ending : path;
@@ -514,7 +513,7 @@ int64_t CompareStudy::history_bytes() const {
 }
 
 void CompareStudy::keep(size_t place, Run& run) {
-  // That a run was put by and gone on with: its bits are the same.
+  // Removes the notes that a run was paused and resumed: its bits are the same.
   for (const RunEvent& event : run.history()->events())
     if (event.kind == RunEvent::Kind::Resumed) run.history()->take_back(event);
   // The loss is rounded as in the history of a stored run.
@@ -536,7 +535,7 @@ StudyResults CompareStudy::train(experiments::ResultStore& store, const experime
   return studied;
 }
 
-/// Makes results of what was kept; equal runs get one each.
+/// Makes a result of each run; equal runs share one training.
 void CompareStudy::collect(const experiments::StudyResults& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
     const std::optional<experiments::RunNumbers>& taken = studied.runs[place];

@@ -1,6 +1,6 @@
 // The left column of Compare: the losses over each other, the difference to the baseline on the same axis below, and
-// for each other run the map of a metric over the baseline's. One cursor stands in all of them. Beside it the
-// first places where runs part, and below the table of their ends.
+// for each other run the map of a metric over the baseline's. They share one cursor. In the right column the first
+// places where runs part, and below the table of their ends.
 #include <imgui.h>
 
 #include "addons/compare/app/screen/compare_screen.h"
@@ -14,11 +14,11 @@ namespace {
 constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference";
 constexpr size_t kLongestName = 22;  // at the end of a line
 
-/// Drops what has no room: long sentences, and in the compact layout names at the ends of lines.
+/// Drops texts that do not fit: long sentences, and in the compact layout names at line ends.
 void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float taken = 0) {
   if (p.text_width({Face::Sans, type::body}, plot.sentence) > width - 2 * space::pad) plot.sentence.clear();
   if (compact) plot.note.clear();
-  // The note keeps as many parts as have room; that data differ stands first.
+  // The note keeps as many parts as fit; the warning that data differ comes first.
   const float room =
       width - taken - 2 * space::pad - p.text_width({Face::Bold, type::title}, plot.title) - 24;
   while (!plot.note.empty() && p.text_width({Face::Sans, type::body}, plot.note) > room)
@@ -67,7 +67,7 @@ float grid_row(float height, const Loupe& loupe) {
   return (height - kStepRow) / static_cast<float>(std::max<size_t>(loupe.matrices.size(), 1));
 }
 
-/// Shows as many steps as have room, with the step of the place among them.
+/// As many steps as fit, with the step of the place among them.
 void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -109,7 +109,7 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
 
 constexpr TextStyle kNumber{Face::Mono, type::body}, kSmall{Face::Sans, type::tick};
 
-/// How many nats the strip of seeds shows to either side: the band, and the nearest end if it is near.
+/// Half the width of the strip of seeds, nats: it shows the band, and the nearest end if near.
 double reach_of(const Comparison& all) {
   const Difference& own = all.differences[all.baseline()];
   double reach = std::isfinite(own.band_low) ? 2.5 * std::max(-own.band_low, own.band_high) : 0;
@@ -121,7 +121,7 @@ double reach_of(const Comparison& all) {
   return reach > 0 ? reach : 0.1;
 }
 
-/// Says below a run's name that its data are others, and its verdict, as much as fits.
+/// The line below a run's name: that its data differ, and its verdict, as much as fits.
 std::string state_words(const Painter& p, float room, const Comparison& all, const EndRow& row) {
   const Difference& d = all.differences[row.run];
   const std::string data = d.data == SameData::Same ? "" : d.short_words(),
@@ -193,13 +193,13 @@ void CompareScreen::draw_time(Frame& f, Rect rest) {
     trimmed.cursor = plot::Cursor{f.x(), ""};
     f.pad_right = std::max(f.pad_right, plot::needed_pad_right(f.ui, trimmed, loss.w - 8));
   }
-  if (!f.compact()) f.pad_right = std::max(f.pad_right, 160.f);  // the words beside the maps
+  if (!f.compact()) f.pad_right = std::max(f.pad_right, 160.f);  // the words next to the maps
   draw_loss(f, loss);
   draw_difference(f, difference);
   if (!f.compact()) draw_maps(f, rest, true);
 }
 
-/// Serves the mouse on a plot over time: it moves the cursor, and zooms all these plots together.
+/// Handles the mouse on a plot over time: moves the cursor, and zooms all these plots together.
 void CompareScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
   if (hit.hovered) hover_next_ = hit.x;
   across_.x = cells_.views[name].x;
@@ -365,7 +365,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   }
 }
 
-/// Draws a run's map with its tile, and at the right what its outer layers say at the cursor.
+/// Draws a run's map with its tile, and at the right the values of its outer layers at the cursor.
 void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
@@ -462,7 +462,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   draw_loupe(f, rest);
 }
 
-/// A line a run: a click puts the cursor there and that layer under the loupe.
+/// A line for each run: a click moves the cursor to its step and the loupe to its layer.
 void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

@@ -85,7 +85,7 @@ bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
 
 void CompareScreen::open(const std::string& path, const LabView& view) {
-  // The first of those that stand alone.
+  // Without runs of the session, the first opened run is the baseline.
   if (view.runs.empty() && side_.choices().empty()) choice_.baseline = 'A';
   if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
@@ -113,7 +113,7 @@ void CompareScreen::open_link(const ScreenSettings& link) {
 void CompareScreen::choose(const KeptChoice& kept) {
   choice_ = kept;
   baseline_chosen_ = kept.baseline != KeptChoice{}.baseline;
-  // Nothing of the session before remains.
+  // Nothing of the previous session remains.
   range_.reset();
   across_.reset();
   beyond_.reset();
@@ -125,7 +125,7 @@ void CompareScreen::choose(const KeptChoice& kept) {
       side_.put(i, file.path, file.run, file.letter);
 }
 
-// Writes files of numbers from the comparison, because the plots show only a part of them.
+// Takes the numbers of CSV files from the comparison, because plots show only a part of them.
 void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
   if (!shown_ || !shown_->error.empty()) return;
   const Comparison& all = shown_->all;
@@ -139,7 +139,7 @@ void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
   }
 }
 
-/// Counts the baseline's place among the runs that are compared, live or read.
+/// The choice with the baseline as an index into the compared runs, live or recorded.
 Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) const {
   Choice choice{.align = static_cast<Alignment>(choice_.align),
                 .range = range_,
@@ -174,7 +174,7 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
   f.shown = shown_;
   f.step = beyond_.value_or(lab::cursor_step(transport, view));
   hover_x_ = std::exchange(hover_next_, std::nullopt);
-  // The baseline does not say what this axis counts.
+  // The baseline lacks the number for this axis.
   if (shown_ && !shown_->error.empty() && choice_.align != 0) {
     refusal_ = words::spoken(shown_->error);
     choice_.align = 0;
@@ -243,7 +243,7 @@ void CompareScreen::set_align(int align) {
   refusal_.clear();
 }
 
-/// Goes to the parting place after the one that is under the loupe.
+/// Moves the loupe to the next run that parts from the baseline.
 void CompareScreen::next_place(Frame& f) {
   if (!f.has()) return;
   const size_t count = f.all().runs.size();
@@ -256,7 +256,7 @@ void CompareScreen::next_place(Frame& f) {
   }
 }
 
-/// The rest before a comparison, which a user cuts short.
+/// The pause before a comparison, which a user's choice ends early.
 struct Comparing::Pause {
   std::mutex mutex;
   std::condition_variable changed;
@@ -351,7 +351,7 @@ ScreenSettings settings_of(const KeptChoice& choice) {
 KeptChoice choice_from(const ScreenSettings& settings) { return read(settings, false); }
 void check_link(const ScreenSettings& settings) { read(settings, true); }
 
-/// Leaves the places of the session's runs for last, where it has any: a fork is to find its own free.
+/// Where the session has runs, takes their places last: a fork needs its own.
 size_t SideBySide::free_place(const LabView& view) const {
   const size_t first = view.runs.empty() ? 0 : kLive;
   for (size_t i = 0; i < kMax; ++i)
@@ -370,7 +370,7 @@ std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
   return file;
 }
 
-/// Lets a place keep its recorded run's letter, which is the place's own unless a run kept from before has that.
+/// A recorded run keeps its letter: the place's own, unless another recorded run has that already.
 void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter) {
   Slot& slot = slots_[place];
   if (letter == 0) letter = slot.letter;

@@ -16,7 +16,7 @@ namespace {
 constexpr float kRow = 19;         // height of a setting
 constexpr size_t kMaxRows = 4;     // settings that a card has room for
 constexpr float kNarrow = 240;     // a card without room for name and loss in one line
-constexpr float kWithGlyph = 300;  // a card with room for its wiring beside the settings
+constexpr float kWithGlyph = 300;  // a card with room for its wiring next to the settings
 constexpr float kOpener = 44;      // the empty place after four or more runs, where one more can be opened
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
@@ -25,7 +25,7 @@ const EndRow* row_of(const Comparison& all, size_t run) {
   return at == all.rows.end() ? nullptr : &*at;
 }
 
-/// A word on a card: solid where somebody has to act, and an outline otherwise.
+/// A word on a card: solid where the user has to act, otherwise an outline.
 struct Badge {
   std::string text;
   BadgeKind kind = BadgeKind::Outline;
@@ -44,7 +44,7 @@ std::optional<ModelConfig> model_of(const Recording& run) {
   return std::nullopt;
 }
 
-/// Says how many lines of its log could not be read; empty: all could.
+/// How many lines of its log could not be read; empty: none.
 std::string unread_words(const Recording& run) {
   return run.read.broken > 0 ? tr("{count} line unread | {count} lines unread", {{"count", run.read.broken}})
                              : "";
@@ -127,7 +127,7 @@ void CompareScreen::draw_remove(Frame& f, const Rect& place, const SideBySide::P
     side_.leave_out(now.number);
 }
 
-/// Names what differs, a line a setting, level with the values on the cards.
+/// Draws the names of the settings that differ, level with their values on the cards.
 void CompareScreen::draw_labels(Frame& f, Rect rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -161,7 +161,7 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   }
 }
 
-/// Lists all of them, because the head has room for a few, and for none in the compact layout.
+/// Lists all settings that differ: the cards show a few, and none in the compact layout.
 void CompareScreen::draw_settings(Frame& f) {
   Ui& ui = f.ui;
   if (!ui.popup_open(kSettings)) return;
@@ -290,7 +290,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   draw_replace(f, menu, place);
 }
 
-/// Keeps as many words of a run's name as have room; the card's own value is the whole name.
+/// Shortens a run's name to the words that fit; the value of the card is the whole name.
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
   const std::string name = words::spoken(f.all().runs[run].name);
   const Painter& p = f.ui.paint();
@@ -304,7 +304,7 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
                  {name, words::spoken(short_name(f.all(), run)), name.substr(0, name.find(',')), words, "…"});
 }
 
-/// Draws the values of what differs. Those that differ from the baseline's stand on a chip.
+/// Draws the values of the settings; values that differ from the baseline's are on a chip.
 void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, bool narrow) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -315,13 +315,13 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run, b
     const Setting& setting = all.settings[i];
     const float base = card.y + 81 + kRow * static_cast<float>(i);
     const bool said = setting.values[run].has_value(), differs = setting.differs(run, all.baseline());
-    // Beside the rows are the wiring, and at the last "replace" and the way out.
+    // Right of the rows are the wiring, and at the last row "replace" and "remove".
     const float right = i == kMaxRows - 1               ? (narrow ? 60.f : 124.f)
                         : i < 2 && card.w >= kWithGlyph ? 108.f
                                                         : 8.f;
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
-    // Data and seeds can be shortened to what they begin with, which says most.
+    // Data and seeds can be shortened to their first part, the most important one.
     const bool list = setting.key == "data" || setting.key == "seeds";
     const std::string brief = list && said ? whole.substr(0, whole.find(", ")) : "…";
     const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
@@ -382,7 +382,7 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   if (ui.popup_open(name)) draw_list(f, name, place, now);
 }
 
-/// Asks where a file shall stand when all places are taken, so that no run leaves unasked.
+/// Asks which place to clear for a file when none is free: no run is removed unasked.
 void CompareScreen::ask_where(Frame& f) {
   constexpr const char* kWhere = "compare/where";
   if (unplaced_.empty()) return;
@@ -425,7 +425,7 @@ void CompareScreen::ask_where(Frame& f) {
   asking_ = false;
 }
 
-/// Lists the runs that can stand here; a long list can be narrowed by typed letters.
+/// Lists the runs that a place can show; typing filters a long list.
 void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
                               const SideBySide::Place& now) {
   Ui& ui = f.ui;

@@ -1,4 +1,4 @@
-// normscope inspect opens a published model or a saved run and says what its layers do with one text.
+// normscope inspect opens a published model or a saved run and measures its layers on one text.
 #include <numeric>
 
 #include "addons/inside/app/inspected.h"
@@ -32,7 +32,7 @@ void print_table(std::string_view title, const Rows& rows, std::string_view alig
   put(text_table(rows, alignment));
 }
 
-/// The place of a token, counted from 1, and its text.
+/// The position of a token, counted from 1, and its text.
 std::string token_at(const Inspection& of, size_t place) {
   return fmt::format("{}: {}", place + 1, shown_token(of, of.inside.tokens[place]));
 }
@@ -86,7 +86,7 @@ void print_stream(const Inspection& of) {
         of.unit);
 }
 
-/// The shares of the embedding, the layers before and the layer itself in a state.
+/// The shares of the embedding, the earlier layers and the layer itself in a state.
 using LayerShares = std::array<double, 3>;
 
 /// Adds up the shares of the parts `share(0)` to `share(last)`, of which those from `first` on are the layer's.
@@ -187,7 +187,7 @@ void print_left_out(const Inspection& of) {
                 "l" + std::string(heads.front().size() - 1, 'r'));
 }
 
-/// The parts of the last logit that is asked for, the largest first; heads in the place of their sub-layer.
+/// The parts of the last target's logit, largest first; heads instead of their attention.
 void print_attribution(const Inspection& of) {
   const Inside& in = of.inside;
   size_t at = in.tokens.size() - 1;
@@ -266,7 +266,7 @@ std::vector<int32_t> ids_of(const std::string& text) {
 
 bool has_text(const InspectOptions& options) { return !options.ids.empty() || !options.text.empty(); }
 
-/// The part of the answer that needs no text.
+/// Lists the parameters, which needs no text.
 Exit show_tensors(const InspectOptions& options, const Store& store, json about) {
   Rows rows{{"tensor", "shape", "root mean square", "largest"}};
   json& all = about["tensors"] = json::array();
@@ -288,7 +288,7 @@ Exit show_tensors(const InspectOptions& options, const Store& store, json about)
   return Exit::Ok;
 }
 
-/// The text in numbers; `encode` makes them of letters.
+/// The token numbers of --ids, or of --text by `encode`.
 template <typename Encode>
 std::vector<int32_t> passage_of(const InspectOptions& options, Encode encode) {
   const bool letters = !options.text.empty();
@@ -315,8 +315,8 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
-/// The tokens, and a row for each: the states behind the embedding and each sub-layer, the logits of a model that has
-/// a head.
+/// Writes the tokens, and with a row for each the states after the embedding and each sub-layer, and the logits of a
+/// model with a head.
 void write_states(const std::string& file, const Inside& in) {
   SafetensorsWriter writer;
   const auto tokens = static_cast<int64_t>(in.tokens.size());
@@ -330,7 +330,7 @@ void write_states(const std::string& file, const Inside& in) {
   writer.write(file);
 }
 
-/// Measures, and says all of it; without targets there are neither gradients nor lenses.
+/// Measures and prints; without targets there are neither gradients nor lenses.
 Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig& model, const Batch& text,
                  Inspection shown) {
   const bool asks = has_targets(text);
@@ -367,7 +367,7 @@ Batch go_on(const InspectOptions& options, Store& store, const ModelConfig& mode
   });
 }
 
-/// Nothing where the folder has none that can be used, which matters to --text alone.
+/// Nothing where the folder has no usable tokenizer; only --text needs one.
 std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   try {
     return PublishedTokenizer::load(folder);
@@ -376,8 +376,8 @@ std::optional<PublishedTokenizer> tokenizer_of(const std::string& folder) {
   }
 }
 
-/// Bytes of the parameters' gradients that a look does without: where each takes the place of the one before (Look),
-/// all but the largest.
+/// Bytes of parameter gradients that a look saves: if gradients reuse one another's memory (Look), all but the
+/// largest.
 int64_t spared_gradients(const InspectOptions& options, const Store& store) {
   size_t kept = 0;
   for (const ParameterInfo& p : store.parameters()) kept = std::max(kept, p.shape.padded());
