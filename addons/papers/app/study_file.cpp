@@ -43,8 +43,8 @@ std::string said(std::string_view key, std::string_view value, const char* what)
   return text ? *text : "";
 }
 
-/// Rows for every value of a setting that no row of the study names, so that none is forgotten: on each placement of
-/// `on`, or else alone.
+/// Rows for every value of a setting that no row of the study names, so that none is forgotten: each with every
+/// placement of `on`, or alone without any.
 std::vector<Bundle> every_row(Table& part, const std::vector<Bundle>& named) {
   const std::string key = part.text("every", ""), prefix = part.text("prefix", "");
   const std::vector<std::string> on = part.texts("on"), without = part.texts("without");
@@ -123,7 +123,7 @@ std::string number_text(const Cell& cell, std::string_view number, bool page) {
   return "**" + (verdict.starts_with(kLearns) ? verdict.substr(kLearns.size()) : verdict) + "**";
 }
 
-/// The mean over the cells of a row; they differ in training, and this is measured before it.
+/// The mean over the cells of a row, which differ only in training: beta2 is measured before it.
 double beta2_of(const Grid& grid, size_t row) {
   double sum = 0;
   int32_t count = 0;
@@ -345,7 +345,7 @@ using sweep::StudyFile, sweep::Plan, sweep::Bundle;
 constexpr int32_t kShallow = 8, kDeepSteps = 400;
 constexpr std::string_view kDeepRows[] = {"post", "pre", "admin", "deepnorm"};
 
-/// Leaves the rows that were named, or whose part was.
+/// Keeps only the rows that are named, or whose part is.
 void keep_named(StudyFile& study, std::string_view only) {
   std::vector<std::string_view> wanted = split(only, ',');
   std::erase(wanted, std::string_view());
@@ -368,7 +368,7 @@ void keep_named(StudyFile& study, std::string_view only) {
                     [&](const Bundle& row) { return std::ranges::find(wanted, row.name) == wanted.end(); });
 }
 
-/// The part at a depth; `all`: also of the rows that the question of depth is not about.
+/// Sets the depth of a part; unless `all`, keeps only the rows of the question of depth.
 void deepen(Plan& part, int32_t layers, bool all) {
   std::string rate = "3e-3";
   if (layers > kShallow) {

@@ -21,7 +21,7 @@ bool is_record(const std::string& name) {
   return false;
 }
 bool is_moment(const std::string& name) { return name.starts_with("m/") || name.starts_with("v/"); }
-// Names states of the former network: the folded one has others, and begins with an empty memory.
+// States of earlier segments: the folded network has other states, and begins with an empty memory.
 bool is_memory(const std::string& name) { return name.starts_with("memory/"); }
 
 Weights weights_of(const SafetensorsFile& file) {
@@ -36,7 +36,7 @@ class AdminFolder {
  public:
   AdminFolder(const std::string& path, Weights& weights) : path_(path), weights_(weights) {}
 
-  /// Takes omega of a sub-layer out of the file.
+  /// Removes omega of a sub-layer from the weights, and returns it.
   std::vector<float> take_omega(const std::string& sublayer) {
     const std::string name = sublayer + ".skip";
     std::vector<float> omega = at(name).values;
@@ -46,7 +46,7 @@ class AdminFolder {
     weights_.erase(name);
     return omega;
   }
-  /// Multiplies every row of the last dimension by omega. A gain may be stored as what it has beyond `offset`.
+  /// Multiplies every row of the last dimension by omega. A gain may be stored minus `offset`.
   void multiply(const std::string& name, const std::vector<float>& omega, float offset = 0) {
     Weight& t = at(name);
     for (size_t i = 0; i < t.values.size(); ++i)
@@ -100,7 +100,7 @@ std::vector<Stack> stacks_of(ModelConfig& model) {
           {"dec.", &model.decoder, context_of(model, true)}};
 }
 
-/// Gives the output a table of its own, and each stack an embedding of its own, which omega will change.
+/// Unties the output's table and the stacks' embeddings, because omega will change them separately.
 void part_tables(AdminFolder& fold, AdminFold& result) {
   ModelConfig& model = result.spec.model;
   if (model.tied_output && model.classes == 0) {

@@ -13,7 +13,7 @@
 namespace normscope {
 namespace {
 
-/// Whether nothing that training does changes a value: an input, or a parameter that is not trained.
+/// Whether training does not change a value: an input, or a parameter that is not trained.
 bool is_given(const Tape& tape, ValueId v) {
   const ValueInfo& info = tape.value(v);
   if (info.role == Role::Parameter)
@@ -57,17 +57,17 @@ OpRules rotary_rules() {
 
 namespace {
 
-/// The rate between the two that it may be: kept is 1 where the pair turns as it was trained.
+/// A mixture of the trained rate (kept = 1) and the rate over `factor` (kept = 0).
 double mixed(double rate, double factor, double kept) { return rate * kept + rate / factor * (1 - kept); }
 
-/// Counts the turns that a pair makes in the positions of the training.
+/// `kept` by the turns that a pair makes in the positions of the training.
 double llama3_rate(const RotaryConfig& c, double rate, double positions) {
   const double turns = positions * rate / (2 * std::numbers::pi);
   const double kept = (turns - c.low) / (static_cast<double>(c.high) - c.low);
   return mixed(rate, c.factor, std::clamp(kept, 0.0, 1.0));
 }
 
-/// Takes the pair's place between the places of the pairs that make `high` and `low` turns.
+/// `kept` by the pair's index between the indices of the pairs with `high` and `low` turns.
 double yarn_rate(const RotaryConfig& c, double rate, int32_t pair, int32_t numbers, double positions) {
   const auto place = [&](double turns) {
     return numbers * std::log(positions / (turns * 2 * std::numbers::pi)) / (2 * std::log(c.base));

@@ -30,7 +30,7 @@ void turn_halves(const float* x, const float* table, int64_t n, float* out, bool
 
 constexpr int64_t kPairs = 1024;  // whose cosines and sines are spread out at a time
 
-/// Writes what each number of n pairs (2i, 2i + 1) is multiplied by, and behind all of these what its neighbour is.
+/// Writes the factor of each number of n pairs (2i, 2i + 1), then, after all of them, the factor of its neighbour.
 template <bool kBack>
 void spread(const float* cos, const float* sin, int64_t n, float* to) {
   for (int64_t i = 0; i < n; ++i) {

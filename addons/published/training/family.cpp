@@ -1,4 +1,4 @@
-// This reads the files of addons/published/families. See family.h.
+// Reads the files of addons/published/families. See family.h.
 #include "addons/published/training/family.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ std::vector<std::string> texts_of(const toml::node& node, std::string_view key) 
   return texts;
 }
 
-/// What is not said is as it was.
+/// Members that are not given keep their value.
 Setting setting_of(const toml::node& node, std::string_view key, Setting setting = {}) {
   const toml::table* table = node.as_table();
   if (!table) return {.keys = {}, .absent = text_of(node, key), .null = {}};
@@ -128,7 +128,7 @@ void read_entry(Family& family, std::string_view key, const toml::node& node) {
   }
 }
 
-/// The files that are of no family: how GGUF has them all, and what is refused.
+/// The two files that are not families: the keys and tensors of GGUF, and the refused types.
 constexpr std::string_view kGguf = "gguf", kRefused = "refused";
 
 const FamilyFile& file_of(std::string_view name) {
@@ -137,7 +137,7 @@ const FamilyFile& file_of(std::string_view name) {
 
 std::map<std::string, Family> read_all() {
   std::map<std::string, Family> all;
-  // A file may refer to one that comes later: it is read once that one is there.
+  // A file may refer to a later file: it is read after that.
   for (size_t before = 0; all.size() + 2 < family_files().size(); before = all.size()) {
     for (const FamilyFile& file : family_files()) {
       const std::string type(file.type);
@@ -151,8 +151,8 @@ std::map<std::string, Family> read_all() {
   return all;
 }
 
-/// Puts the names of GGUF in the place of the family's own: of its settings the keys, and all of its tensors. What the
-/// family's file says of it comes last.
+/// Replaces the family's keys of settings and its tensors by those of GGUF: first of gguf.toml, then of the table
+/// [gguf] in the family's file.
 Family as_gguf(Family family, const toml::table& shared, const toml::table& own) {
   family.prefix.clear();
   family.groups = 1;
@@ -188,8 +188,8 @@ std::map<std::string, Family> read_gguf() {
 
 constexpr size_t kLongestType = 64;
 
-/// The type of a model whose older config.json names its class alone: "BertForMaskedLM" is of bert,
-/// "Gemma3ForCausalLM" of gemma3_text. Empty where there is no such type.
+/// The type of a model whose older config.json names only its class: "BertForMaskedLM" is of bert, "Gemma3ForCausalLM"
+/// of gemma3_text. Empty where there is no such type.
 std::string type_of_class(const InputValue& config) {
   const auto classes = config.find("architectures");
   if (!classes || !classes->is_list()) return {};
@@ -208,7 +208,7 @@ std::string type_of_class(const InputValue& config) {
   return {};
 }
 
-/// What is expected instead of a type that is no family: the nearest that opens, if somebody has said which.
+/// The text of an error for a refused type: the nearest type that opens, where refused.toml names one.
 std::optional<Message> instead_of(std::string_view type) {
   struct Lack {
     std::string_view table;

@@ -23,8 +23,8 @@ constexpr uint32_t kMaxRank = 4, kMaxAlignment = 1 << 16;
 constexpr uint64_t kMaxItems = 4'000'000;  // of a list: as many merges as a tokenizer may have
 enum ValueType : uint32_t { kText = 8, kList = 9 };
 
-/// What Llama 3 makes of rotary rates, as the tensor has it: a divisor for each pair of a head's numbers. Only the
-/// factor differs between the published models.
+/// The tensor of Llama 3's rotary scaling: a divisor of the rate for each pair of a head's numbers. Only its factor
+/// differs between the published models.
 constexpr const char* kRotaryFactors = "rope_freqs.weight";
 constexpr int kTrained = 8192, kLow = 1, kHigh = 4;
 
@@ -70,7 +70,7 @@ struct GgufFile::Reader : Cursor {
   uint64_t listed = 0;  ///< items of all lists so far
 
   std::string text() { return tokenizer::well_formed(Cursor::text(number<uint64_t>())); }
-  /// A number of things that follow, each of at least so many bytes.
+  /// The number of following items, each of at least `least` bytes.
   uint64_t count(uint64_t least, uint64_t most = std::numeric_limits<uint64_t>::max()) {
     const auto value = number<uint64_t>();
     if (value > (all.size() - at) / least || value > most)
@@ -132,7 +132,7 @@ struct GgufFile::Reader : Cursor {
     return values;
   }
 
-  /// A tensor, whose place among the data is still to be added.
+  /// The entry of a tensor; the address of its data is not yet known.
   struct TensorEntry {
     std::string name;
     WeightTensor tensor;

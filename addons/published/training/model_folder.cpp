@@ -27,7 +27,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, none);
 }
 
-/// Where huggingface_hub keeps what it loads, by the variables that it reads itself.
+/// The cache of huggingface_hub, found by the same environment variables.
 fs::path cache() {
   const auto set = [](const char* variable) {
     const char* value = std::getenv(variable);
@@ -39,7 +39,7 @@ fs::path cache() {
   return (caches.empty() ? fs::path(set("HOME")) / ".cache" : fs::path(caches)) / "huggingface" / "hub";
 }
 
-/// The one that refs/main names; empty: there is none.
+/// The snapshot that refs/main names; empty: there is none.
 fs::path snapshot_in(const fs::path& models) {
   const auto name = read_input_file_if_there((models / "refs" / "main").string(), kRevision);
   const fs::path snapshot = name ? fs::path(trimmed(*name)) : fs::path();
@@ -59,7 +59,7 @@ fs::path model_in(const fs::path& folder) {
   return found.empty() ? folder : found;
 }
 
-/// Tells a run of ours from a published file of the same name.
+/// Whether a file is a saved run of ours, and not a published one of the same name.
 bool is_saved_run(const fs::path& file) try {
   return SafetensorsFile::load_header(file.string()).metadata("format").starts_with("normscope");
 } catch (const Error&) {

@@ -27,7 +27,7 @@ constexpr size_t kAtOnce = size_t{1} << 18;  // numbers that are converted befor
 
 Message where(const PublishedModel& model) { return {"published {}", model.folder}; }
 
-/// Compares a name with a pattern, in which each * stands for anything.
+/// Compares a name with a pattern, in which each * matches any text.
 bool matches(std::string_view name, std::string_view pattern) {
   const size_t star = pattern.find('*');
   if (star == pattern.npos) return name == pattern;
@@ -38,7 +38,7 @@ bool matches(std::string_view name, std::string_view pattern) {
   return false;
 }
 
-/// A name with the layer in it taken out: "L03.attn.wq" is "L*.attn.wq" of the third layer.
+/// A name without its layer: "L03.attn.wq" is "L*.attn.wq" of layer 3.
 struct Pattern {
   std::string name;
   int layer = 0;
@@ -49,13 +49,13 @@ Pattern pattern_of(const ParameterInfo& parameter) {
   return {"L*" + parameter.name.substr(dot), parameter.layer};
 }
 
-/// Puts the number of a layer, from 1, in the place of the star; theirs count from 0.
+/// Replaces the star by the number of a layer (ours from 1, theirs from 0).
 std::string in_layer(std::string name, int layer) {
   if (const size_t star = name.find('*'); star != name.npos) name.replace(star, 1, std::to_string(layer - 1));
   return name;
 }
 
-/// Of a row's names those that the files have, with their first part or without it.
+/// The names of a row that the files have, with the family's prefix or without it.
 std::vector<std::string> names_in_file(const PublishedModel& model, const Row& row, int layer) {
   std::vector<std::string> names;
   for (const std::string& pattern : row.theirs) {
@@ -79,8 +79,8 @@ bool has(const PublishedModel& model, const char* ours) {
   return row != model.family->rows.end() && !names_in_file(model, row->second, 0).empty();
 }
 
-/// Whether the files are of a model that has a head, but for the head: one without has names without the first part, or
-/// beside these a head of another kind.
+/// Whether the files lack the head of a model that has one: then all names have the prefix. Models without a head have
+/// names without the prefix, or next to prefixed names a head of another kind.
 bool lost_its_head(const PublishedModel& model) {
   const std::string& prefix = model.family->prefix;
   return !prefix.empty() && std::ranges::all_of(model.weights.names(), [&](const std::string& name) {
@@ -88,7 +88,7 @@ bool lost_its_head(const PublishedModel& model) {
   });
 }
 
-/// The head is tied to the token table unless the files have another matrix for it; and where they have none.
+/// Ties the head to the token table where the files have no other matrix for it.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
   model.headless = (config.masked_head && !(has(model, "head.w") && has(model, "out.b"))) ||
@@ -106,7 +106,7 @@ void settle_head(PublishedModel& model) {
     config.tied_output = false;
 }
 
-/// Takes the rows of one of our parameters out of theirs, by stretches that lie together in the file.
+/// Copies rows of one of our parameters from their tensor, in ranges that are contiguous in the file.
 void gather(const Place& place, const WeightTensor& theirs, int64_t first_row, std::span<float> ours) {
   const size_t columns = place.column.size(), rows = ours.size() / columns;
   const auto before = static_cast<size_t>(place.first + first_row * place.row_step);
@@ -149,7 +149,7 @@ void read_by(const PublishedModel& model, const Row& row, int layer, std::set<st
   }
 }
 
-/// The columns of each part of a fused matrix, of which ours has so many.
+/// The number of columns of each part of a fused matrix; `ours`: the columns of our matrix.
 std::vector<int64_t> widths_of(const PublishedModel& model, const Row& row, int64_t ours) {
   const ModelConfig& c = model.spec.model;
   if (row.parts.size() != 3) return std::vector<int64_t>(std::max<size_t>(row.parts.size(), 1), ours);
@@ -159,7 +159,7 @@ std::vector<int64_t> widths_of(const PublishedModel& model, const Row& row, int6
   return widths;
 }
 
-/// What a row's tensor is for one of our parameters: its shape, and the rows before ours.
+/// The shape that a tensor must have for one of our parameters, and its rows before ours.
 struct FileTensor {
   TensorShape shape;
   int64_t skipped = 0;
@@ -175,8 +175,8 @@ FileTensor file_tensor_of(const PublishedModel& model, const Row& row, const std
   return {row.linear ? TensorShape{all, rows} : TensorShape{rows + skipped, all}, skipped};
 }
 
-/// Where number c of heads lies that keep the two numbers beside each other that rotary positions turn, or in the other
-/// order; ours are half a head apart.
+/// The position in their file of number c of our heads. Our rotary pairs are half a head apart; theirs may be
+/// neighbours, or have the halves swapped.
 int64_t in_their_order(const Family& family, const std::string& name, int64_t c, int64_t head) {
   const int64_t i = c % head, half = head / 2;
   const auto in = [&](const std::vector<std::string>& names) {
@@ -197,7 +197,7 @@ Place place_in(const PublishedModel& model, const Row& row, const std::string& t
   Place place{
       .tensor = tensor, .first = theirs.skipped * all, .row_step = row.linear ? 1 : all, .column = {}};
   const int64_t step = row.linear && parameter.shape.rank != 1 ? rows : 1;
-  // Each group has a stretch of every part; without groups all of a part lies together.
+  // Each group has a range of every part; without groups each part is contiguous.
   const int64_t heads_of_keys = kv_heads(model.spec.model),
                 groups = widths.size() < 3          ? 1
                          : model.family->groups > 0 ? model.family->groups
@@ -230,7 +230,7 @@ std::optional<Place> fitting_place(const PublishedModel& model, const ParameterI
   return place_in(model, row->second, names[0], parameter, theirs);
 }
 
-/// Where a tensor lies, as errors begin.
+/// The file of a tensor, to begin an error with.
 Message where(const WeightTensor& tensor) {
   return is_gguf_file(tensor.file) ? Message("gguf {}", tensor.file) : Message("safetensors {}", tensor.file);
 }
@@ -349,7 +349,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The passage, or numbers from all over the table where words mean nothing to the folder.
+/// The passage, or without a tokenizer token numbers spread over the vocabulary.
 std::string passage_for(const TextTokens& symbols, std::string_view passage) {
   if (symbols.has_words() || passage.find_first_not_of("0123456789, ") == passage.npos)
     return std::string(passage);
@@ -407,7 +407,7 @@ RunSpec run_of(const std::string& folder, std::string_view passage) {
 
 namespace normscope {
 
-// PublishedModel models among the formats that a run may start from.
+// Published models as one of the formats that a run may start from.
 
 namespace {
 

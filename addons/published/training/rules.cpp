@@ -51,14 +51,14 @@ float above_zero(const RuleInput& in) {
 std::string inverse(const RuleInput& in) { return real_text(1 / above_zero(in)); }
 std::string inverse_root(const RuleInput& in) { return real_text(1 / std::sqrt(above_zero(in))); }
 
-/// The largest Gemma 2 and Gemma 3 alone have heads of 128 numbers, and the scale that those of their width would have.
+/// Only the largest Gemma 2 and 3 have heads of 128 numbers; their scale is of heads of width / heads numbers.
 std::string gemma_scale(const RuleInput& in) {
   const ModelConfig& model = in.spec.model;
   const std::string even = std::to_string(model.d_model / std::max(model.heads, 1));
   return inverse_root({in.config, in.spec, in.value, in.text == "128" ? even : in.text});
 }
 
-/// Takes off the two rows of positions that are not there for words.
+/// Subtracts the two rows of the table of positions that no symbol uses.
 std::string less_two(const RuleInput& in) {
   int64_t value = 0;
   parse_integer(in.text, value);
@@ -89,15 +89,15 @@ int64_t layers_in(const RuleInput& in, int64_t low) {
   return count;
 }
 
-/// Where the file says none: the library's numbers for yarn, and our own defaults otherwise.
+/// Without a value in the file: the library's for yarn, otherwise our own defaults.
 std::string turns_kept(const RuleInput& in) {
   if (!in.text.empty()) return in.text;
   return in.spec.model.of<RotaryConfig>().scaling == RotaryScaling::Yarn ? "32"
                                                                          : real_text(RotaryConfig().high);
 }
 
-/// Refuses a share that leaves a number of a head without a partner, which the library then takes from
-/// those that do not turn.
+/// Refuses a share that leaves a number of a head without a partner, which the library then pairs with a number that
+/// does not turn.
 std::string whole_pairs(const RuleInput& in) {
   const int32_t width = head_width(in.spec.model);
   float standard = 0;
@@ -108,7 +108,7 @@ std::string whole_pairs(const RuleInput& in) {
   return in.text;
 }
 
-/// How many numbers of a head turn, as their share; half a number more keeps rounding from taking one away.
+/// The numbers of a head that turn as a share; half a number more keeps rounding from losing one.
 std::string share_of_numbers(const RuleInput& in) {
   const int32_t width = head_width(in.spec.model);
   int64_t numbers = in.text.empty() ? width : 0;
@@ -167,21 +167,21 @@ std::string windows(const RuleInput& in) {
   return std::string(static_cast<size_t>(layers_in(in, 1) - 1), 'w') + "f";
 }
 
-/// With a number n the first of n layers sees all.
+/// As windows(), but with a number n the first of every n layers sees all.
 std::string windows_behind(const RuleInput& in) {
   std::string letters = windows(in);
   if (!in.value || !in.value->is_list()) std::ranges::rotate(letters, letters.end() - 1);
   return letters;
 }
 
-/// A window on both sides of a symbol, of which we count one, with the symbol.
+/// Their window spans both sides of a symbol; ours counts one side and the symbol.
 std::string half_and_own(const RuleInput& in) {
   int64_t value = 0;
   parse_integer(in.text, value);
   return std::to_string(value / 2 + 1);
 }
 
-/// Of a model with windows only the layers that have one turn queries and keys.
+/// In a model with windows, only the layers with a window turn queries and keys.
 std::string turning_in_windows(const RuleInput& in) {
   std::string letters = windows(in);
   if (in.spec.model.attention.window == 0) return "";
@@ -189,7 +189,7 @@ std::string turning_in_windows(const RuleInput& in) {
   return letters;
 }
 
-/// A list has the kind of each layer; a number says how many first layers see all.
+/// A list has the kind of each layer; a number is how many of the first layers see all.
 std::string late_windows(const RuleInput& in) {
   if (in.value && in.value->is_list()) return letters_of(in);
   const auto layers = static_cast<size_t>(in.spec.model.layers);
@@ -259,7 +259,7 @@ void check_must(const Family& family, const InputValue& config) {
   }
 }
 
-/// Wants of each kind of scaling the numbers that the library wants.
+/// Requires the numbers that the library requires of each kind of scaling.
 void check_scaling(const InputValue& config) {
   constexpr std::pair<std::string_view, std::string_view> kNeeded[] = {{"linear", "factor"},
                                                                        {"yarn", "factor"},

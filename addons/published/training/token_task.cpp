@@ -14,7 +14,7 @@ namespace {
 
 constexpr int32_t kMaxSymbols = 1 << 24;
 
-/// What config.json says, which may be more than the tokenizer has; 0 where it says nothing.
+/// The vocabulary of config.json, which may exceed the tokenizer's; 0: it has none.
 int32_t vocabulary_of(const std::string& folder) {
   const auto config = published::config_of(folder);
   const auto size = config ? config->find("vocab_size") : std::nullopt;
@@ -23,7 +23,7 @@ int32_t vocabulary_of(const std::string& folder) {
 
 class TokenTask final : public Task {
  public:
-  // How many tokens at the end are for validation; 0: it reads the same tokens.
+  // `held`: tokens at the end for validation; 0: validation reads the training tokens.
   TokenTask(TextTokens symbols, std::vector<int32_t> tokens, size_t held, const std::string& name,
             const DataSpec& spec)
       : Task("token"),
@@ -93,7 +93,7 @@ class TokenTask final : public Task {
     return split == Split::Train ? all.first(all.size() - held_) : all.last(held_);
   }
 
-  /// Counts the sentences of a window from its own beginning.
+  /// The types of a window, whose sentences are counted from its own beginning.
   void fill_types(std::span<const int32_t> window, std::span<int32_t> types) const {
     const std::vector<int32_t> found = symbols_.types(window, kinds_);
     std::ranges::fill(types, 0);

@@ -24,8 +24,8 @@ struct ReproduceOptions {
   StudyOptions study{};
 };
 
-/// Empty where claims on sentence pairs use the made-up translation, as a quick look does unless it
-/// is told where the pairs are.
+/// Empty where claims on sentence pairs use the made-up translation, as with --quick unless --pairs names their
+/// folder.
 std::string pairs_folder(const ReproduceOptions& options) {
   if (!options.pairs.empty()) return options.pairs;
   const std::string data = data_folder();
@@ -67,7 +67,7 @@ std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std
   return chosen;
 }
 
-/// The command that measures the same, without options that only name files of this machine.
+/// The command that repeats the measurement, without options that only name files of this machine.
 std::string reproduce_command_of(const ReproduceOptions& options, std::string_view between) {
   std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
@@ -127,7 +127,7 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
       without.empty() ? missing + " is missing (addons/translation/debian_pairs.py makes it)" : without));
 }
 
-/// Judges claims from the file of numbers if they are still the same, in the order of all.
+/// Judges claims from the file of numbers where their definition is unchanged; returns the others, in order.
 std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& claims,
                                            const reproduce::Seeds& seeds,
                                            const reproduce::RecordedClaims& recorded,
@@ -225,7 +225,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   return run_study(options.study, work);
 }
 
-/// Strict, as a part of the runs judges nothing, and a list writes nothing.
+/// Refuses options without effect: a shard judges nothing, and a list writes nothing.
 void check_options(const ReproduceOptions& options, bool list) {
   const StudyFiles& files = options.study.files;
   const bool part = shard_of(options.study.store).count > 1;

@@ -28,7 +28,7 @@ void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& ar
     arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
 }
 
-/// Lists what can be measured for the line's kind, when line.y is not among it; it is empty when it is.
+/// Empty where the line's kind has the number line.y; otherwise lists the numbers that it has.
 std::string unknown_number(const Line& line) {
   using Of = Line::Of;
   const auto among = [&](std::initializer_list<const char*> names) -> std::string {
@@ -61,7 +61,7 @@ std::string unknown_number(const Line& line) {
 
 constexpr size_t kMaxCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
-/// Tells the models of a claim apart, so that the runs of any claim may differ in it.
+/// The fields that define a model: the runs of any claim may differ in them.
 constexpr std::string_view kOfAModel[] = {"run.name", "model.placement", "model.encoder_placement",
                                           "model.norm", "model.init"};
 
@@ -156,8 +156,8 @@ std::vector<std::string_view> differing(const RunSpec& a, const RunSpec& b, cons
   return keys;
 }
 
-/// Refuses a run that shares its settings with no other: what a source compares in one setting would
-/// be compared across two. A control is the best of many settings, and stands apart.
+/// Refuses a run that shares its settings with no other: the source compares runs within one setting. A control is the
+/// best of many settings, and is exempt.
 void refuse_lone_arm(const Claim& claim, const Table& t) {
   std::vector<const course::LessonRun*> arms;
   for (const course::LessonRun& run : claim.language.runs)
@@ -307,7 +307,7 @@ std::optional<Effect> read_effect(Table& check) {
   return e;
 }
 
-/// Refuses "as good" without the difference that it rules out, because it would say nothing.
+/// Refuses "as good" without the difference that it rules out: such a band would mean nothing.
 void refuse_unbounded(const Claim& claim, const course::Check& check, const Table& t) {
   const std::optional<Effect>& effect = claim.parts.back().effect;
   if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
@@ -382,7 +382,7 @@ void add_line(Claim& claim, Line line) {
   claim.lines.push_back(std::move(line));
 }
 
-/// How far the losses of that line still fall at the end, for a claim of quality.
+/// The line of how far the losses of `line` still fall at the end, for a claim of quality.
 Line late_fall_of(Line line) {
   line.id += kLateFall;
   line.y = "late_fall";

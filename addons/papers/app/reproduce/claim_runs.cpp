@@ -65,7 +65,7 @@ double sum_of_own(const Moment& start) {
   return any ? sum : kUnknown;
 }
 
-/// The fall of the straight line through the last quarter of a run's losses over it, nats.
+/// The fall, in nats, of the straight line fitted to the last quarter of a run's losses.
 double late_fall(const RunNumbers& run) {
   const size_t count = std::max<size_t>(run.curve.size() / 4, 2);
   if (run.curve.size() < count) return kUnknown;
@@ -147,7 +147,7 @@ CurveData run_curve(const Line& line, const RunNumbers& taken) {
   return data;
 }
 
-/// A number at the moment that the line asks for; NaN where it is missing.
+/// A number at the step of the line; NaN where it is missing.
 double at_moment(const Line& line, const RunNumbers& taken, const std::string& name) {
   if (line.step == Line::kStart) return taken.start.at(name);
   const Frames& frames = taken.frames;
@@ -288,7 +288,7 @@ double flop_of_fresh(const Line& line, const ModelConfig& model) {
   return step_flop(model, kSequences) * line.fresh.models * layers / model.layers;
 }
 
-/// The measurement under which the store keeps numbers of fresh models.
+/// The name under which the store keeps measurements of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMaxPointsOfFresh = 1000;
 
@@ -300,8 +300,8 @@ constexpr codec::Object kPoints{[](auto& io, auto& data) {
 /// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is missing.
 using BestClaims = std::vector<std::shared_ptr<const Claim>>;
 
-/// Every run of the claims, seed by seed, so that a stopped training has results for every claim; of controls that are
-/// not chosen none.
+/// Every run of the claims, seed by seed, so that a stopped training has results for every claim; none of claims whose
+/// controls are not chosen.
 std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, const BestClaims& best,
                                      const Seeds& seeds) {
   std::vector<StudyRun> runs;
@@ -357,7 +357,7 @@ struct FreshJob {
   std::string failed{};  ///< why it could not be measured
 };
 
-/// All that decides the line's numbers, beside the run's key.
+/// Everything that decides the line's numbers, except the run's key.
 std::string definition_of(const course::Curve& c) {
   return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
                      c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
@@ -433,7 +433,7 @@ class FreshModels {
   std::atomic<bool> stop_{false};
 };
 
-/// Takes the curves of one claim by seed, what could not be trained, and what its runs took.
+/// Judges one claim from its curves by seed; `why` says what could not be trained. Adds up the time of its runs.
 Outcome judge_claim(const Claim& claim, int32_t seeds, const NumbersByKey& taken,
                     std::vector<course::CurveSet> curves, std::string why) {
   double seconds = 0;

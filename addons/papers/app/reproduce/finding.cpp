@@ -21,7 +21,7 @@ bool all_opposite(const std::optional<Opposite>& opposite, const course::SeedVal
          });
 }
 
-/// Replaces {MEASURE} by its mean, as it is shown.
+/// Replaces {MEASURE} by the text of its mean.
 std::string filled_in(const std::string& sentence, const Claim& claim, const course::Results& results) {
   std::string out;
   for (size_t at = 0; at < sentence.size();) {
@@ -35,8 +35,8 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const cou
   return out;
 }
 
-/// A neighbour whose value lies in the band of the check, or that was not measured and so might.
-/// RecordedFindings numbers have no curves, so a neighbour that needs a curve passes there where it is `known` to.
+/// A neighbour whose value lies in the band of the check, or that was not measured and so might. Recorded numbers have
+/// no curves: a neighbour that needs one passes only where it is `known` to.
 std::string passing_neighbour(const Claim& claim, const course::Check& check, const course::Results& results,
                               const std::string& known) {
   for (const course::Neighbour& neighbour : check.excludes) {
@@ -71,8 +71,8 @@ std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vect
   return most;
 }
 
-/// What a check says of a difference: where its band holds 0, that it is no larger than the
-/// band's edge, and otherwise as much as was measured with every seed.
+/// The difference that a check claims: if its band holds 0, the band's nearer edge, otherwise the smallest difference
+/// measured over the seeds.
 double claimed_difference(const CheckResult& checked) {
   double least = kAll;
   if (course::holds(*checked.check, {{0}, {0, 0, 0}})) {
@@ -84,7 +84,7 @@ double claimed_difference(const CheckResult& checked) {
   return least;
 }
 
-/// Decides whether the word is speed, and why.
+/// Decides whether the claim compares speed instead of quality, and why.
 void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, CheckResult& checked) {
   if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
   const std::vector<Arm> arms = arms_of(claim, *checked.measure);
@@ -120,7 +120,7 @@ std::optional<double> size_of(const Effect& effect, const course::Results& resul
   return least;
 }
 
-/// Why a band that says "as good" cannot tell; empty: it can.
+/// Why a band that says "as good" cannot decide; empty: it can.
 std::string too_coarse(const Effect& effect, const course::Results& results, const CheckResult& checked) {
   const double half = half_width(*checked.check);
   const std::optional<double> size = size_of(effect, results);
@@ -160,7 +160,7 @@ void conclude_part(const Part& part, const course::Results& results, CheckResult
         fmt::format("the seeds scatter by {}, more than its band", course::shown(scatter, *checked.measure)));
 }
 
-/// False for a part that cannot be told or was not run: such a part is of neither speed nor quality.
+/// False for a part that cannot be told or was not run: it is of neither speed nor quality.
 bool is_told(Finding finding) {
   return finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
          finding == Finding::Contradicted;
@@ -175,7 +175,7 @@ bool same_verdict(const CheckResult& a, const CheckResult& b) {
   return a.finding == b.finding && (!is_told(a.finding) || !a.compares || !b.compares || a.speed == b.speed);
 }
 
-/// The finding of all parts; PartsDiffer where they disagree, if only in the word.
+/// The finding of all parts; PartsDiffer where they disagree, even if only on speed or quality.
 Finding of_the_whole(const std::vector<CheckResult>& checks) {
   for (const CheckResult& one : checks)
     for (const CheckResult& other : checks)
@@ -217,8 +217,8 @@ CheckResult check_of(const Claim& claim, size_t i, const Outcome& outcome,
   return checked;
 }
 
-/// Whether all that a verdict needs is there: for a claim measured now every measure, including a
-/// neighbour's, with every seed; for a recorded claim the measures of its checks.
+/// Whether all numbers for a verdict are known: for a claim measured now every measure, including a neighbour's, with
+/// every seed; for a recorded claim the measures of its checks.
 bool is_known(const Outcome& outcome) {
   const course::Lesson& language = outcome.claim->language;
   if (outcome.spread_alone)
@@ -271,7 +271,7 @@ course::Lesson measured_part(const Claim& claim) {
   return language;
 }
 
-/// Restores a control to what it is chosen from, because the choice follows from that.
+/// Resets a control to the first values of its axes: its choice follows from the definition.
 void undo_choice(const Claim& claim, course::Lesson& language) {
   for (course::LessonRun& run : language.runs)
     if (const Control* control = claim.control(run.id))
@@ -286,8 +286,8 @@ std::string definition_of_line(const Line& line) {
   return out;
 }
 
-/// Belongs to the definition where a neighbour needs a curve: whether it passes is known only for
-/// the band that was measured.
+/// The band is part of the definition where a neighbour needs a curve: whether such a neighbour passes is recorded
+/// only for the band of that time.
 std::string definition_of_band(const course::Check& check) {
   std::string out = fmt::format("band {}", check.measure);
   for (const std::optional<double>& edge : {check.low, check.high})

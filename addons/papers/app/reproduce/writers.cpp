@@ -14,7 +14,7 @@ std::string capital(std::string text) {
   return text;
 }
 
-/// Holds for our runs of every claim whose setting says nothing else.
+/// Our usual setting, of every claim whose `setting` states no other.
 constexpr const char* kUsualSetting =
     "decoders of width 64 on generated sentences, batches of 16 × 64 symbols, Adam with β = (0.9, 0.98), Xavier's "
     "initialisation, no warm-up, a constant rate (behind a warm-up too), no dropout, label smoothing or weight decay";
@@ -87,10 +87,10 @@ Json claim_json(const Outcome& outcome) {
   return json;
 }
 
-/// Whether all of its runs are there, with the time that they took.
+/// Whether all its runs are known, with the time that they took.
 bool is_timed(const Outcome& outcome) { return outcome.finding != Finding::Unknown && outcome.seconds > 0; }
 
-/// The speed of a core, measuring included, over the finished runs; without any, as over all claims.
+/// The speed of a core, measuring included, over the finished runs; without any, a usual value.
 double flop_a_second(const std::vector<Outcome>& outcomes) {
   constexpr double kUsual = 5e10;
   double flop = 0, seconds = 0;
@@ -113,7 +113,7 @@ std::string value_text(const course::SeedValues& measured, const course::Measure
   return mean_text(measured, bare) + ", " + range;
 }
 
-/// What was measured of a check; in a claim of several parts also what the part says, and its own verdict where the
+/// The measurements of a check; in a claim of several parts also the text of the part, and its own verdict where the
 /// parts differ.
 std::string part_text(const Outcome& outcome, const CheckResult& checked) {
   // The word "speed" says its reason itself.
@@ -126,7 +126,7 @@ std::string part_text(const Outcome& outcome, const CheckResult& checked) {
   return why.empty() ? text : fmt::format("{} ({})", text, why);
 }
 
-/// Whether the claim's sentence has no number that does not stand beside its checks.
+/// Whether every number of the claim's sentence is also shown with its checks.
 bool is_repeated(const Outcome& outcome) {
   if (outcome.finding == Finding::Unknown || outcome.finding == Finding::Beyond) return false;
   const std::string& text = outcome.claim->sentence(outcome.finding);
@@ -153,7 +153,7 @@ experiments::TableRow page_row(const Outcome& outcome) {
   return {"`" + claim.id + "`", claim.source.item, claim.says, measured, verdict};
 }
 
-/// Of a claim's setting what holds for our runs: `reproduce ID` and the claim's file tell the paper's as well.
+/// The part of a claim's setting about our runs: `reproduce ID` and the claim's file have the paper's too.
 std::string our_setting(const std::string& setting) {
   const std::string here = "Here: ";
   const size_t ours = setting.find(here), theirs = setting.find("The paper");
@@ -247,7 +247,7 @@ class ClaimTable {
     return outcome_.results.measures.at(row.measure).spread;
   }
 
-  /// Writes to the right of `end` in the left half of a panel, and to the left of `begin` in the right half.
+  /// Writes right of `end` in the left half of a panel, and left of `begin` in the right half.
   void number(const Scale& scale, double middle, double begin, double end, float y, const std::string& text) {
     const bool right = scale.at(middle) < scale.left + kPanel / 2;
     p_.text({scale.at(right ? end : begin) + (right ? 10 : -10), y + 4}, kTick, t_.ink2, text,
