@@ -67,7 +67,7 @@ Directory directory_of(Bytes file, const Message& where) {
       "is no zip archive, as PyTorch writes since version 1.6: expected torch.save(torch.load(FILE), FILE) by a later one");
 }
 
-/// The sizes and the place of an entry above 4 GB stand in an extra field.
+/// An entry above 4 GB has its sizes and its offset in an extra field.
 void read_large(Cursor extra, uint64_t& size, uint64_t& packed, uint64_t& at) {
   while (extra.at + 4 <= extra.all.size()) {
     const auto id = extra.number<uint16_t>(), length = extra.number<uint16_t>();
@@ -159,7 +159,7 @@ class Pickle {
     return value;
   }
   void push_number(int64_t number) { push(make(Kind::Number))->number = number; }
-  /// Names are short; a long text makes no tensor, and copies of it could take any memory.
+  /// Refuses long texts: no name is long, and copies of a text could take any memory.
   std::string_view short_text(std::string_view text) const {
     if (text.size() > kLongestWord)
       fail(where_, "has a name of {} bytes: expected at most {}", text.size(), kLongestWord);

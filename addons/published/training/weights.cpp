@@ -31,7 +31,7 @@ std::set<std::string> files_of(const std::map<std::string, std::string>& index) 
   return files;
 }
 
-/// Every tensor lies in the file that the index says, and is named there.
+/// Requires every tensor to be in the index, and in the file that the index names.
 void require_index(const WeightTensors& tensors, const std::map<std::string, std::string>& index,
                    const std::string& path) {
   for (const auto& [name, file] : index)
@@ -88,7 +88,7 @@ void q8_0(const uint8_t* from, float* to) {
   for (int i = 0; i < 32; ++i) to[i] = scale * static_cast<float>(static_cast<int8_t>(from[2 + i]));
 }
 
-/// Scale or minimum j of eight, which share twelve bytes: six bits each, those of the last four in two places.
+/// Scale or minimum j of eight, packed in twelve bytes: six bits each, split in two for the last four.
 float six_bits(const uint8_t* packed, int j, bool minimum) {
   const int own = minimum ? j + 4 : j;
   if (j < 4) return static_cast<float>(packed[own] & 63);
@@ -158,7 +158,7 @@ std::map<std::string, std::string> shards_of(std::string_view json, const Messag
   std::map<std::string, std::string> files;
   for (const auto& [name, value] : index.at("weight_map").members(kMaxTensors)) {
     const std::string file = value.text(kLongestName);
-    // A shard lies beside its index: nothing else of the machine is read because a file says so.
+    // A shard is next to its index: a file must not make us read other files of the machine.
     if (file.empty() || fs::path(file).filename() != fs::path(file) || file == "." || file == "..")
       value.refuse("the name of a file in the same folder");
     files[name] = file;

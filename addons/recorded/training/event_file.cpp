@@ -37,7 +37,7 @@ class WireMessage {
  public:
   explicit WireMessage(std::string_view rest) : rest_(rest) {}
 
-  /// The next field; nothing at the end, or where the rest is none.
+  /// The next field; nothing at the end, or where the rest is not a field.
   std::optional<WireField> next() {
     uint64_t key = 0;
     if (rest_.empty() || !varint(key)) return {};
@@ -111,7 +111,7 @@ class Numbers {
     all_.push_back({static_cast<int32_t>(step), at->second, static_cast<float>(value)});
     last_ = std::max(last_, all_.back().step);
   }
-  /// When a step began to be recorded, after its first number.
+  /// The time of a step, called after its first number.
   void time(int64_t step, double seconds) {
     if (all_.empty() || all_.back().step != step || timed_ == step || !(std::abs(seconds) < kLatest)) return;
     if (std::isnan(began_)) began_ = seconds + static_cast<double>(restarts_);
@@ -119,8 +119,8 @@ class Numbers {
     timed_ = all_.back().step;
     all_.push_back({timed_, kTime, static_cast<float>(seconds - began_)});
   }
-  /// The run was started again at this step: its clock begins anew, below all that it has said so far, which tells that
-  /// it is another, and steps from there on come once more.
+  /// The run was restarted at this step: steps from here on come once more. Its seconds begin anew, below all earlier
+  /// ones, by which RunBuilder::measure_time() recognises another clock.
   void set_back(int64_t step) {
     began_ = NAN;
     ++restarts_;
@@ -234,7 +234,7 @@ void read_event(std::string_view event, Numbers& numbers) {
 
 // ---- Weights & Biases: Record { history 2 { item 1 { key 1, nested_key 2, value_json 16 }, step 2 { num 1 } } }
 
-/// The number of an item under its name; a histogram, a picture or a text is none.
+/// The number of an item and its name `key`; nothing for a histogram, a picture or a text.
 std::optional<double> read_item(std::string_view item, std::string& key) {
   key.clear();
   std::optional<double> number;
@@ -323,8 +323,7 @@ class Records : public EventReader {
                                   : Message("event {}: the file ends within it", read_.lines));
   }
 
-  /// Reads a record, and returns how many bytes it takes; 0: it is not there yet. Of one that is too long for a scalar
-  /// nothing is kept.
+  /// Reads a record and returns its bytes; 0: it is not complete yet. A record too long for a scalar is skipped.
   uint64_t record(std::string_view rest) {
     if (rest.size() < kRecordHead) return 0;
     const uint64_t length = std::min(little<uint64_t>(rest.substr(0, 8)), kLongestFile),
@@ -376,7 +375,7 @@ class Records : public EventReader {
 
 // ---- what is written
 
-/// Castagnoli's, as TensorFlow masks it.
+/// CRC-32C (Castagnoli), masked as in TensorFlow.
 uint32_t checksum(std::string_view bytes) {
   static constexpr std::array<uint32_t, 256> kTable = [] {
     std::array<uint32_t, 256> table{};

@@ -40,7 +40,7 @@ bool is_number(std::string_view text, double& out) {
          read_number(text.data(), text.data() + text.size(), out) == text.data() + text.size();
 }
 
-/// Writes null for the numbers that JSON does not know: NaN, Infinity, and those beyond all doubles.
+/// Writes null for numbers that JSON does not have: NaN, Infinity, and those beyond double.
 std::string as_json(std::string_view line) {
   std::string json;
   json.reserve(line.size());
@@ -58,7 +58,7 @@ std::string as_json(std::string_view line) {
   return json;
 }
 
-/// Makes a gap of a number beyond all floats.
+/// NaN, a gap, for a number beyond float.
 float to_float(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
   return std::abs(value) <= kMax ? static_cast<float>(value) : NAN;
@@ -215,7 +215,7 @@ class Scanner {
   const char *at_, *end_;
 };
 
-/// A number, also one within a text, as "NaN" where a format lacks it.
+/// A number, or a text that is one, such as "NaN" in formats without it.
 double number_in(const InputValue& value) {
   double number = NAN;
   if (value.is_null() || (value.is_text() && is_number(value.text(kLongestText), number))) return number;
@@ -238,7 +238,7 @@ std::string text_of(const InputValue& object, std::string_view key) {
   return value && !value->is_null() ? value->text(kLongestText) : "";
 }
 
-/// The run's name as a line that a table has room for.
+/// The run's name on one line, shortened for tables.
 std::string name_of(const InputValue& line) {
   constexpr size_t kMax = 120;  // bytes
   std::string name = text_of(line, "name");
@@ -256,7 +256,7 @@ LogLabel label_of(const InputValue& line) {
   return label;
 }
 
-/// Takes 5.0 and "5" too, as programs without whole numbers write them.
+/// Also reads 5.0 and "5", from programs without integers.
 int32_t step_of(const InputValue& line) {
   const InputValue step = line.at("step");
   const bool scalar = !step.is_null() && !step.is_list() && !step.is_object();
@@ -295,7 +295,7 @@ void read_step(const InputValue& line, LogStep& out) {
   if (out.stats.size() > kMaxStats) line.refuse(Message("at most {} numbers in it", kMaxStats));
 }
 
-/// Reads a part of a header or a result, which costs itself alone where it cannot be read.
+/// Reads a member of a header or a result; a member that cannot be read is only noted as a fault.
 template <typename Value, typename Read>
 bool take(LogAbout& out, Value& to, const Read& read) {
   try {
@@ -337,7 +337,7 @@ Pairs settings_of(const InputValue& line, std::string_view key, std::string_view
   return pairs;
 }
 
-/// Reads what there is of an object {name, hash, symbols, unit}; a recorder may know only a name.
+/// Reads the present members of an object {name, hash, symbols, unit}; a recorder may know only a name.
 DataIdentity data_of(const InputValue& line) {
   constexpr int32_t kMaxSymbols = std::numeric_limits<int32_t>::max();
   DataIdentity data;

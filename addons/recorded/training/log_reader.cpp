@@ -18,7 +18,7 @@ constexpr size_t kNamedFaults = 10;
 constexpr size_t kPart = size_t{1} << 20;
 constexpr size_t kKept = 4096;  // bytes of a followed file's beginning and end, to know it again
 
-/// Differs for another file that took this name.
+/// Device and inode, which differ if another file takes this name.
 std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
@@ -65,7 +65,7 @@ std::string key_of(const LogStat& stat) {
   return key.append(stat.name);
 }
 
-/// Moves everything that `from` holds; numbers that only the wider history has were not measured then.
+/// Moves a history into a wider one; its additional numbers count as not measured in earlier steps.
 void move_over(const History& from, History& to) {
   const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
   std::vector<int32_t> places(from.layout().size());
@@ -74,7 +74,7 @@ void move_over(const History& from, History& to) {
   to.take_over(from);
 }
 
-/// Makes a specification of the settings, if every one of them is ours.
+/// The specification of the settings, if all of them are ours.
 std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   std::map<std::string, std::string, std::less<>> values;
   for (const auto& [key, value] : settings) values[key] = value;
@@ -255,8 +255,7 @@ void LogReader::note(const Message& what) {
   if (read_.faults.size() < kNamedFaults) read_.faults.push_back({"line {}: {}", read_.lines, what});
 }
 
-// Allows a second header in a log that goes on after a pause: it holds for runs that begin after it, and the
-// clock of the others begins anew.
+// A resumed log has a second header: it applies to runs that begin after it, and restarts the clock of the others.
 void LogReader::head(const LogAbout& header) {
   Message first;
   size_t unknown = 0;
@@ -336,9 +335,9 @@ LogFollower::LogFollower(std::string path, NameMapping mapping)
       mapping_(std::move(mapping)),
       reader_(std::make_unique<LogReader>(path_, mapping_)) {}
 
-// Does not compare sizes alone: a job started again under the same name may have written more already than
-// was read of the one before. The beginning tells runs apart that end alike (in null), the end tells apart those that
-// began alike, and the file's identity those that were forked in between.
+// Comparing sizes is not enough: a job restarted under the same name may already have written more than was read. The
+// beginning distinguishes runs with equal ends (of null), the end runs with equal beginnings, and the file's identity
+// runs that were forked in between.
 bool LogFollower::goes_on(InputFile& in) const {
   const auto holds = [&in](uint64_t at, const std::string& bytes) {
     std::string now(bytes.size(), '\0');
@@ -398,8 +397,8 @@ RecordedFile LogFollower::file() const {
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
 
-  /// Looks at the file once; true when something is new. Throws nothing. A failed look keeps what was read
-  /// before, beside the error.
+  /// Looks at the file once; true when something is new. Throws nothing. After a failed look the earlier content
+  /// stays, with the error.
   bool look() {
     FollowedNow next;
     bool news = false;
@@ -478,7 +477,7 @@ std::shared_ptr<const FollowedNow> FollowedFile::now() {
   return reading_->known;
 }
 
-/// False where a number is missing that the shares are made of.
+/// False where a number that the shares need is missing.
 bool OlderShares::gather(const LogStep& step) {
   size_t shares = 0;
   sums_.clear();
@@ -561,7 +560,7 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
   numbers_.push_back(0);
 }
 
-/// Puts the numbers of a line under their columns, beside those that its step has already.
+/// Puts the numbers of a line into their columns, in addition to those that its step already has.
 void RunBuilder::gather(const LogStep& step) {
   const size_t before = columns_.size();
   if (step.step != last_step_) std::fill(numbers_.begin(), numbers_.end(), NAN);
@@ -600,7 +599,7 @@ void RunBuilder::add_validation(const LogStep& step) {
   ++validations_;
 }
 
-// Lets a validation that comes late stand alone: the run went on meanwhile.
+// A validation that comes late is added alone: the run went on meanwhile.
 void RunBuilder::add(const LogStep& step) {
   const bool late = step.validation && !step.loss && !step.rate && step.stats.empty();
   if (step.step < last_step_ && late) return add_validation(step);
@@ -620,8 +619,7 @@ void RunBuilder::add(const LogStep& step) {
   measure_time(step);
 }
 
-// Takes only lines whose clock went on: a recording that goes on may count its seconds from 0 again, and a
-// clock may be set back.
+// Counts only lines whose clock advanced: a resumed recording may count seconds from 0, and a clock may be set back.
 void RunBuilder::measure_time(const LogStep& step) {
   const double now = step.seconds.value_or(NAN);
   if (std::isnan(now)) return;
@@ -633,8 +631,8 @@ void RunBuilder::measure_time(const LogStep& step) {
   timed_at_ = now;
 }
 
-// Writes "L03.attn.wq.grad_norm" where the name is known and no other has it; otherwise their name. The output
-// of a whole layer is its last sum where no norm follows that, as in Pre-LN.
+// The stats are named "L03.attn.wq.grad_norm" where the name is known and not taken; otherwise by their own name. A
+// layer's output is its last sum where no norm follows it, as in Pre-LN.
 std::vector<StatInfo> RunBuilder::layout() const {
   const bool pre = about_.placement == "pre";
   const auto has = [&](Stack stack) {

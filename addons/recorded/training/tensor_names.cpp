@@ -131,7 +131,7 @@ bool matches_word(std::string_view pattern, std::string_view word) {
   return pattern == word;
 }
 
-/// Takes alternatives as whole patterns: "norm2|layer.1.layer_norm".
+/// Whether one of the alternatives matches as a whole: "norm2|layer.1.layer_norm".
 bool matches(std::string_view patterns, std::span<const std::string> words, bool tail) {
   for (const std::string_view pattern : split(patterns, '|')) {
     const std::vector<std::string_view> parts = split(pattern, '.');
@@ -147,7 +147,7 @@ bool holds_layers(std::string_view word) {
          word.ends_with("blocks");
 }
 
-/// Holds for what wrappers put before and between names.
+/// True for words that wrappers put before and between names.
 bool is_wrapper(std::string_view word) {
   return is_one_of(word, "module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module|params");
 }
@@ -194,7 +194,7 @@ Leaf take_leaf(Words& words) {
   return weight ? Leaf::Weight : Leaf::Bias;
 }
 
-/// Takes the mark off "NAME[q]", a part of a fused matrix.
+/// Removes the mark of "NAME[q]", a part of a fused matrix, and returns "q".
 std::string take_part(std::string_view& name) {
   for (const std::string_view mark : {"[q]", "[k]", "[v]"})
     if (name.ends_with(mark)) {
@@ -270,7 +270,7 @@ bool mapped(std::string_view name, const NameMapping& mapping, TensorName& found
   return false;
 }
 
-/// Holds for "beta2.3.3" and "beta2.3.sum" (measure/step_metrics.h).
+/// True for "beta2.3.3" and "beta2.3.sum" (measure/step_metrics.h).
 bool is_share(std::string_view name) {
   const std::vector<std::string_view> words = split(name, '.');
   return words.size() == 3 && words[0] == "beta2" && is_number(words[1]) &&
@@ -282,7 +282,7 @@ constexpr std::string_view kLayer = "{layer}";
 constexpr const char* kExpected =
     "expected a name of ours such as \"L{layer}.attn.wq\", \"enc.L{layer}.ffn.w2\" or \"emb.tokens\"";
 
-/// Their name in one line; errors of what follows carry it.
+/// File and line of a mapping, to begin errors with.
 struct Place {
   const std::string& file;
   toml::source_index line;

@@ -13,7 +13,7 @@ constexpr float kStripe = 1.7f, kStripePitch = 7;  // of the hatching
 constexpr TextStyle kMono{Face::Mono, type::tick}, kFigure{Face::Mono, type::body},
     kSmall{Face::Sans, type::tick}, kBold{Face::Bold, type::body};
 
-/// Draws a text only where it fits whole.
+/// Draws a text only if it fits as a whole.
 bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, std::string_view text,
                 Align align) {
   if (p.text_width(style, text) > rect.w) return false;
@@ -38,7 +38,7 @@ struct GridBrush {
     return std::isfinite(share) ? colour(share) : t.panel;
   }
 
-  /// One field per seed; a training one is filled as far as it is, a waiting one is dashed.
+  /// One field per seed; while it trains, filled by its progress; while it waits, dashed.
   void strip(const Rect& strip, const Cell& cell) const {
     const float each = strip.w / static_cast<float>(cell.runs.size());
     for (size_t i = 0; i < cell.runs.size(); ++i) {
@@ -138,7 +138,7 @@ struct GridBrush {
                                                : tr("does not");
   }
 
-  /// Names the border where it leaves the grid at the top, or in a picture alone at the right.
+  /// Labels the border where it leaves the grid at the top; in a file, at the right.
   void border() const {
     const auto x_of = [&](int32_t x) { return at.area.x + static_cast<float>(x) * at.pitch_x(); };
     const auto y_of = [&](int32_t y) { return at.area.bottom() - static_cast<float>(y) * at.pitch_y(); };

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kMoreForm = "N@KEY=FROM:TO,KEY=FROM:TO, as 2@train.lr=0.001:0.01";
 
-/// Takes each layer from a preset of its own: layer l of `count` takes pick(l, count, presets).
+/// Gives each layer a placement of its own: pick(l, count, presets) for layer l of `count`.
 template <typename Pick>
 void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
   std::vector<StackWiring> presets;
@@ -27,7 +27,7 @@ void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
   complete(spec);
 }
 
-/// Leaves out the values, because those may be refused cell by cell.
+/// Checks everything but the values, which are refused cell by cell.
 void check(const Plan& plan) {
   if (plan.axes.empty() || plan.axes.size() > 2)
     fail("sweep", "{} axes: expected one or two, as --axis train.lr=1e-4:1e-2:log7", plan.axes.size());
@@ -60,8 +60,8 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
   return spec;
 }
 
-/// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect. A bundle may be
-/// the one that reads what is set for all.
+/// Refuses an axis or a --set that leaves every run unchanged, because its author expects an effect. Bundles are
+/// exempt: one of them may be the only one to use a common setting.
 void require_read(const Plan& plan, const std::vector<StudyRun>& runs) {
   if (!plan.bundles.empty()) return;
   std::vector<std::string> keys;
@@ -127,7 +127,7 @@ double to_two_digits(double value) {
   return number_of(fmt::format("{:.1e}", value));
 }
 
-/// The next of 1, 2, 5 and their multiples by powers of ten that is no smaller.
+/// The smallest of 1, 2, 5 times a power of ten that is not below `value`.
 double round_up(double value) {
   const double decade = std::pow(10, std::floor(std::log10(value)));
   for (const double factor : {1.0, 2.0, 5.0, 10.0})
@@ -140,7 +140,7 @@ Axis list_axis(const std::string& key, const std::vector<std::string>& values, c
   return axis_from(to_text(list), base);  // keeps each value once, as the field writes it
 }
 
-/// Where a span stands on another axis, from its first value that is still there to its last.
+/// A span on another axis: from its first value that is still present to its last.
 std::optional<Span> moved_span(const Span& span, const Axis& from, const Axis& to) {
   std::optional<Span> moved;
   for (size_t place = 0; place < to.values.size(); ++place) {

@@ -60,7 +60,7 @@ std::string axes_text(const Plan& plan, bool lies) {
   return fmt::format("{}; {}: {}", first, lies ? "across" : "up", plan.axes[1].title());
 }
 
-/// Describe a run as CSV and JSON have it.
+/// The columns of a run in CSV and JSON.
 std::vector<Column> run_columns() {
   std::vector<Column> columns =
       experiments::data_columns({"seed", "verdict", "steps", "since", "loss", "unigram", "beta2",
@@ -87,7 +87,7 @@ TableRow run_row(size_t seed, const RunNumbers& r) {
           words(r.beta2_reason)};
 }
 
-/// Puts the columns or cells of two tables side by side.
+/// Concatenates the columns or cells of two tables.
 template <typename List>
 List joined(List first, const List& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -153,7 +153,7 @@ std::string key_text(const Grid& grid) {
       plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", level_text(grid));
 }
 
-/// Why cells cannot be trained, and of a predicted number why others have none; cells with one reason share a line.
+/// Why cells cannot be trained or, for a predicted number, have none; cells with one reason share a line.
 std::string refusals_text(const Grid& grid, Metric metric) {
   std::vector<std::pair<std::string, std::string>> cells_of;  // by the reason
   for (const Cell& cell : grid.cells) {

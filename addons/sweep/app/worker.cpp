@@ -25,7 +25,7 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
       from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
   for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
   if (!same || plan.axes.empty()) return numbers;
-  // Holds for every value of the new axes its place on the old ones; their number of values means none.
+  // For every value of the new axes its index on the old axis; the old number of values: not there.
   std::vector<std::vector<size_t>> places;
   for (size_t i = 0; i < plan.axes.size(); ++i) {
     const std::vector<std::string>& old = from.plan.axes[i].values;
@@ -162,7 +162,7 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
   state.seconds_left = past > kTooSoon && done > 0
                            ? past / static_cast<double>(done) * static_cast<double>(at.total - at.done)
                            : kUnknown;
-  // A grid of many runs takes time to make, so at most a tenth of the time goes into making it.
+  // Making a grid of many runs takes time: it gets at most a tenth of the time.
   if (new_numbers_ && now - grid_made_ > 10 * grid_cost_) fill(plan, runs, state);
   jobs_.publish(state);
   return true;

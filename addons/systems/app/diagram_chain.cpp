@@ -40,7 +40,7 @@ struct ChainPainter {
   bool is_free(size_t i) const { return !parts[i].slot.empty() && parts[i].norm == NormKind::None; }
   float middle() const { return places.front().centre().x; }
 
-  // Puts the input lowest, and scrolls where the chain has no room.
+  // Puts the input lowest, and scrolls where the chain does not fit.
   void lay_out() {
     float needed = kHead;
     for (const view::ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
@@ -92,7 +92,7 @@ struct ChainPainter {
     to.text_in(place, {Face::Bold, type::tick}, t.on_accent, view::token_text(kind), Align::Centre);
   }
 
-  // Asks for the preset of the free slot under a norm that is let go.
+  // When a norm is dropped on a free slot, requests the preset of this slot.
   void drop() {
     for (size_t i = 0; i < parts.size(); ++i)
       if (is_free(i) && seen(places[i]) && places[i].inset(-40, -8).contains(ui.mouse()))
@@ -139,7 +139,7 @@ struct ChainPainter {
     }
   }
 
-  // Puts another kind of norm wherever one stands.
+  // Changes the kind of all norms.
   void choose(NormKind now, NormKind kind) {
     if (kind == NormKind::None) return ask(Placement::None);
     if (kind == now) return;

@@ -79,7 +79,7 @@ class ConvolutionRecorder : Recorder {
     return x;
   }
 
-  /// Xavier's deviation for what goes into and out of a number, or BERT's.
+  /// The standard deviation of Xavier (fan in plus fan out), or of BERT.
   Init weights_of(const Shape& shape, const ImageWindow& window) const {
     const auto fans = static_cast<double>(shape[0] + int64_t{window.size} * window.size * shape[1]);
     const double fixed = init_gains(config.init, context_of(config, true)).deviation;
@@ -118,7 +118,7 @@ int64_t convolution_bytes(const ModelConfig& given, int32_t batch) {
     const ImageWindow window = convolution_window(config, layer);
     const int64_t features = window.windows() * channels_of(config, layer);
     parameters += window.patch() * channels_of(config, layer) + 2 * features;  // a gain and a bias
-    // Product, norm and activation with their gradients, what is read, and the patches of either direction.
+    // Product, norm and activation with gradients, the input, and the patches of both directions.
     activations += batch * (7 * features + 2 * window.numbers() + 2 * window.windows() * window.patch());
   }
   parameters += flat_features(config) * std::max(config.classes, kUsualClasses);

@@ -88,7 +88,7 @@ struct Patches {
     const uint32_t c = inside % g.channels, k = inside / g.channels % g.size,
                    line = inside / g.channels / g.size;
     const uint32_t q = window % g.columns, r = window / g.columns % g.rows, b = window / g.columns / g.rows;
-    // Counted with the padding, so that nothing is below zero.
+    // Counted from the padding, so that no index is below zero.
     const uint32_t row = r * g.stride + line, column = q * g.stride + k;
     const bool there =
         row >= g.padding && row < g.height + g.padding && column >= g.padding && column < g.width + g.padding;
@@ -131,7 +131,7 @@ void forward(const Call& c, Context& context) {
   gemm(context, product(c), c.workspace + sizes_of(c).floats());
 }
 
-// The products take turns: each begins when the one before it has finished with the workspace.
+// The products run one after the other, because they share the workspace.
 void backward(const Call& c, Context& context) {
   float* rest = c.workspace + sizes_of(c).floats();
   if (c.din[0]) {
@@ -183,7 +183,7 @@ Geometry geometry_of(const Call& c) {
           static_cast<uint32_t>(w.numbers())};
 }
 
-/// Tells where the largest is under the window whose first pixel is at x; of equal ones the first.
+/// The index of the largest number under the window whose first pixel is at x; of equal ones the first.
 __device__ uint32_t find_largest(const Geometry& g, const float* x) {
   uint32_t at = 0;
   float most = x[0];

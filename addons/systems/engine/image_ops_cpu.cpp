@@ -71,7 +71,7 @@ inline void copy_line(const ImageWindow& w, const float* image, int64_t y, int64
   const int64_t n = w.size * int64_t{w.channels}, inside = y >= 0 && y < w.height ? w.size : 0;
   const int64_t from = larger(0, -x0) * w.channels, end = smaller(inside, w.width - x0) * w.channels;
   const DF d;
-  // Vectors, because calls of memcpy and memset for a few numbers each took a quarter of the time of either pass.
+  // Vectors: calls of memcpy and memset for a few numbers each took a quarter of the time of a pass.
   if (from > 0 || end < n)
     each_vector(n, [&](int64_t k, auto lanes) HWY_ATTR { lanes.store(hn::Zero(d), to + k); });
   const float* line = image + (y * w.width + x0) * w.channels;
@@ -116,8 +116,8 @@ Stages conv2d_forward(const Call& call) {
   return stages;
 }
 
-/// The chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
-/// is packed for either product in the workspace, in floats.
+/// The chunks of each part of the work, none where it is not needed, and the offsets in the workspace, in floats, of
+/// dP and of the packed operands of both products.
 struct Backward {
   int64_t patches = 0, pack_input = 0, bias = 0;  // first stage
   int64_t pack_weight = 0, input = 0;             // second

@@ -34,7 +34,7 @@ class ParserRecorder : Recorder {
   }
 
  private:
-  /// The features' rows, of unit variance at the start like a transformer's tokens, side by side.
+  /// The features' rows, of unit variance at the start like a transformer's tokens, joined.
   ValueId joined_features(ValueId tokens) {
     const double root = std::sqrt(static_cast<double>(config.d_model));
     const ValueId table =
@@ -65,8 +65,8 @@ class ParserRecorder : Recorder {
   }
 };
 
-/// A hidden layer is the matrix, the norm and the activation of a feed-forward network that begins with a norm. It has
-/// no place for anything else of a wiring.
+/// A hidden layer has the first matrix, the norm before and the activation of a feed-forward network; everything else
+/// in a wiring is refused.
 void validate_parser(const ModelConfig& c) {
   check_sizes(c);
   check_stack("decoder", c, c.stack(), c.layers);
@@ -79,13 +79,13 @@ void validate_parser(const ModelConfig& c) {
   }
 }
 
-/// The weights without table, norms and biases.
+/// The number of weights without table, norms and biases.
 int64_t parser_products(const ModelConfig& c) {
   const int64_t f = c.feed_forward;
   return int64_t{c.sequence} * c.d_model * f + (c.layers - 1) * f * f + f * c.classes;
 }
 
-/// A row has its features, and matrix, norm and activation of each layer.
+/// Activations of a row: its features, and product, norm and activation of each layer.
 int64_t parser_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t features = int64_t{c.sequence} * c.d_model, table = int64_t{c.vocabulary} * c.d_model,
                 hidden = 3 * int64_t{c.layers} * c.feed_forward;

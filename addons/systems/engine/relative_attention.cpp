@@ -21,8 +21,8 @@ void check_shapes(const Tape& tape, const std::string& where, const RelativeAtte
   const ValueId lengths = in.memory_lengths;
   if (lengths != kNone && (tape.value(lengths).dtype != DType::I32 || tape.shape(lengths).size() != q[0]))
     fail(where, "memory lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), q[0]);
-  // Queries are worked on in blocks, each of which writes gradients of queries, keys and values. What a block assigns
-  // to one of them would wipe out what an earlier block left in the other, so no two can be one tensor.
+  // Queries are processed in blocks, each of which writes gradients of queries, keys and values. If two of these were
+  // one tensor, what a block assigns would overwrite what an earlier block wrote.
   for (const ValueId query : {in.content, in.position})
     if (query == in.keys || query == in.values)
       fail(where, "{} serves as queries and as keys: expected two values", tape.value(query).name);
@@ -42,7 +42,7 @@ class RelativePositions : public Part {
         r_.parameter("distances", {c.sequence + c.memory, c.d_model}, {Init::Kind::Sinusoid, 0.0}, false);
   }
 
-  /// Takes the memory through the norms that make attention's own input of the stream.
+  /// Applies to the memory the norms that precede attention on the stream.
   void begin_layer(const std::string& layer, const Wiring& wiring, ValueId x) override {
     const std::string name = layer + ".attn", memory = layer + ".memory";
     past_ = kNone;
@@ -175,9 +175,8 @@ OpRules relative_attention_rules() {
               }};
 }
 
-// Relative positions over a memory (Transformer-XL, Dai et al. 2019): attention looks back at the states that each
-// layer had for the segment before, and compares queries with the distance of each key. No gradient goes into the
-// memory.
+// Relative positions over a memory (Transformer-XL, Dai et al. 2019): attention reads the states that each layer had
+// for the previous segment, and compares queries with the distance of each key. No gradient goes into the memory.
 
 constinit const PartRow relative_part{
     .record = record_relative, .check = check_relative, .cost = cost_of_relative};

@@ -26,7 +26,7 @@ int64_t whole(std::string_view text) {
   return number && value <= 1'000'000'000 ? value : -1;
 }
 
-/// Walks up from each word once. `seen`: 0 not seen, 1 under way, 2 known.
+/// Follows the heads up from a word, visiting each word once over all calls. `seen`: 0 no, 1 in this walk, 2 known.
 bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>& seen) {
   size_t at = word;
   while (at != 0 && seen[at] == 0) {
@@ -93,7 +93,7 @@ class Reader {
     tree_.comments.emplace_back(text);
   }
 
-  /// A token of several words precedes the first of them and has no place in the tree.
+  /// A token of several words precedes the first of them and is not part of the tree.
   void multiword(std::string_view id) {
     const size_t dash = id.find('-');
     const int64_t first = whole(id.substr(0, dash)), last = whole(id.substr(dash + 1));

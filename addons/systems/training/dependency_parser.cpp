@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kNear = 3;          // of stack and buffer
 constexpr int32_t kOftenEnough = 2;  // occurrences that make a word known
 
-/// The words that the features are about, in their order.
+/// The words whose features are read, in their order.
 std::array<int32_t, kParseWords> words_read(const ParseState& state) {
   std::array<int32_t, kParseWords> words{};
   size_t at = 0;
@@ -40,7 +40,7 @@ void write_tree(const ParseState& state, const ParseVocabulary& vocabulary, Depe
   }
 }
 
-/// How well a model parses the validation trees.
+/// Attachment scores of a model on the validation trees.
 class TreebankScoring final : public Scoring {
  public:
   explicit TreebankScoring(const ParsingTask& task) : task_(&task), parsing_{task.validation()} {}
@@ -209,7 +209,7 @@ ParseVocabulary::ParseVocabulary(std::span<const DependencyTree> training, const
   if (labels_.empty() || labels_.size() > kMaxLabels)
     fail({"data {}", name}, "{} different labels in the training trees: expected 1 to {}", labels_.size(),
          kMaxLabels);
-  // Sentences of one word teach no label of a word; longer ones must be parsed all the same.
+  // Training on sentences of one word has only root labels; longer ones must be parsed nevertheless.
   if (std::ranges::none_of(labels_, &Label::of_word))
     for (Label& label : labels_) label.of_word = true;
 }

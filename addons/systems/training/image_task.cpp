@@ -39,7 +39,7 @@ uint32_t word(std::string_view bytes, size_t index) {
   return value;
 }
 
-/// The words of the header, and what follows it. Only counts that the file has the bytes for pass.
+/// The header and the bytes after it. Counts that exceed the size of the file are refused.
 struct Header {
   std::array<uint32_t, 3> counts{1, 1, 1};  ///< images, rows, columns; or labels
   std::string_view bytes;
@@ -86,8 +86,8 @@ struct Point {
   int64_t x, y;
 };
 
-/// A quadratic curve from `begin` to `end`, which leaves and arrives in the direction of `bend`. In a box of
-/// 100 x 100, y downwards; a straight line has its bend anywhere on it.
+/// A quadratic Bézier curve with the control point `bend`, in a box of 100 x 100, y downwards; a straight line has its
+/// bend anywhere on it.
 struct Curve {
   Point begin, bend, end;
 };
@@ -198,7 +198,7 @@ struct Hand {
   int64_t ink;     // of the darkest pixel
   int64_t noise;   // each pixel gets less than that
 
-  /// Puts a point of the box, in 1/64 percent, on the paper.
+  /// Maps a point of the box, in 1/64 percent, to the image.
   Point place(Point p) const {
     constexpr int64_t kUnit = 64, kEdge = 50 * 50 * kUnit;
     const int64_t u = p.x - 50 * kUnit, v = p.y - 50 * kUnit;
@@ -219,7 +219,7 @@ int64_t root(int64_t square) {
   return r;
 }
 
-/// From p to the piece of a straight line between a and b.
+/// The distance of p from the segment between a and b.
 int64_t distance(Point p, Point a, Point b) {
   const int64_t dx = b.x - a.x, dy = b.y - a.y, px = p.x - a.x, py = p.y - a.y;
   const int64_t along = px * dx + py * dy, length = dx * dx + dy * dy;
@@ -246,7 +246,7 @@ void stroke(Paper& paper, Point a, Point b, int64_t radius) {
     }
 }
 
-/// Point k of the curve's pieces, in 1/64 percent.
+/// Point k of a curve cut into `steps` pieces, in 1/64 percent.
 Point on_curve(const Curve& c, int64_t k, int64_t steps) {
   const int64_t a = (steps - k) * (steps - k), b = 2 * k * (steps - k), d = k * k, all = steps * steps;
   return {64 * (c.begin.x * a + c.bend.x * b + c.end.x * d) / all,

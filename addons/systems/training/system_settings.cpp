@@ -75,7 +75,7 @@ bool reads_idx(const RunSpec& s) { return s.data.name == kIdx; }
 bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
 bool reads_trees(const RunSpec& s) { return s.data.name == kTreebank; }
 
-/// Sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
+/// Setting a memory also sets model.positions and data.consecutive, which come later in the table and override that.
 Field memory_field() {
   static constexpr auto kMemory = member<&ModelConfig::memory>;
   Field field =

@@ -42,7 +42,7 @@ const char* sign_of(ChangeKind kind) {
 
 }  // namespace
 
-/// Draws the Lab's runs and returns the left end. A press plays the newest step of that run.
+/// Draws the tiles of the Lab's runs and returns their left end. A press plays that run's newest step.
 float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
   float x = row.right();
   for (size_t i = view.runs.size(); i-- > 0;) {

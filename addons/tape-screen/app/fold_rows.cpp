@@ -39,7 +39,7 @@ std::string update_label(OpKind op) {
                                               : words_of(op);
 }
 
-/// The names that came or are rewired, and which of both.
+/// The marks of changed instructions by name: '+' came, '~' is rewired.
 std::map<std::string, char> marks_of(const ProgramChange& change) {
   std::map<std::string, char> marks;
   for (const InstructionChange& one : change.all) {
@@ -171,10 +171,10 @@ int32_t line_of(const ProgramData& program, ValueId value) {
   return value == kNone ? -1 : program.values[static_cast<size_t>(value)].node;
 }
 
-/// The gradient's norm where it begins (what the loss hands back) and where it arrives; 0: not known.
+/// The gradient's norm at its beginning, after the loss, and at its end; 0: not known.
 struct GradientWay {
   double begins = 0, arrives = 0;
-  /// The incoming gradient over the outgoing one, over the norms whose input nothing else reads.
+  /// Range of incoming over outgoing gradient, of norms that are the only readers of their input.
   double least = 0, most = 0;
   size_t norms = 0;
   bool every_norm = true;  ///< false where a norm had to be left out
@@ -188,7 +188,7 @@ GradientWay gradient_way(const StepFacts& facts) {
     if (way.arrives <= 0) way.arrives = line.gradient;
     way.begins = line.gradient;
   }
-  // A norm counts only where nobody else reads its input: otherwise the gradient there is not the norm's alone.
+  // A norm counts only if it alone reads its input: otherwise the gradient there has other parts.
   std::vector<int> readers(facts.program.values.size());
   for (const Node& node : facts.program.nodes)
     for (ValueId value : node.in)
@@ -231,7 +231,7 @@ std::string milliseconds(double seconds) {
   return ms < 0.1 ? ui::decimals(ms, 3) : ms < 10 ? ui::decimals(ms, 2) : ui::decimals(ms, 1);
 }
 
-/// GFLOP/s without the unit, which stands above, or GB/s with it.
+/// GFLOP/s without its unit, which the heading has, or GB/s with it.
 std::string rate_words(const FoldSide& side) {
   if (side.seconds <= 0) return "";
   if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
@@ -254,7 +254,7 @@ struct FoldBrush {
     const float top = fit.list.y + (updates ? fit.at.row + 2 : 0);
     const float fold = bottom + 24, turn = folds ? fold - kTurn : bottom;
     p.fill({fit.left() - kTrack / 2, top, kTrack, turn - top}, colour);
-    // Upwards the width between two rows goes from one gradient to the other.
+    // Upwards, the width changes between two rows from one gradient to the other.
     double gradient = gradient_way(fit.facts).begins;
     float y = turn, width = folds ? kTrack : width_of(gradient);
     for (size_t row = fit.end; row-- > fit.first + (updates ? 1 : 0);) {
@@ -337,7 +337,7 @@ struct FoldBrush {
       p.text({x, y + 4}, kWord, t.ink3, row.op);
   }
 
-  /// Draws the time as a bar, whose dark part is the arithmetic at the peak. Where bytes count it has none.
+  /// Draws the time as a bar; its dark part is the time of the FLOP at the peak, none without FLOP.
   void side(const FoldRow& row, float y, bool forward) const {
     const FoldSide& side = forward ? row.forward : row.backward;
     if (side.instruction < 0 || side.seconds <= 0 || !fit.clock) return;

@@ -19,7 +19,7 @@ struct InstructionPanel::Frame {
   InstructionRequest asked{};
 
   bool small() const { return given.part == Part::Rule; }
-  /// The element that is checked, or will be.
+  /// The element that is checked, or will be checked next.
   std::optional<Element> element(const std::optional<Element>& chosen) const {
     if (chosen || !checked || !checked->fault.empty()) return chosen;
     return checked->element;
@@ -57,7 +57,7 @@ std::vector<std::string> parts_of(const std::string& source) {
 constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kMinLabel = 52;
 constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
-/// Less for a vector, whose picture is a strip.
+/// px; less for a vector, whose picture is a strip.
 float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
 float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
 
@@ -471,7 +471,7 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
       f.shown->source.empty()
           ? f.shown->shapes
           : tr("{shapes}. Source: {source}", {{"shapes", f.shown->shapes}, {"source", f.shown->source}}));
-  // The pieces of a formula stand inside each other's boxes, so they are not recorded as texts of the screen.
+  // The pieces of a formula overlap, so they are not recorded as texts of the screen.
   ScreenPainter quiet = f.ui.paint_unrecorded();
   box = box.inset(12, 10);
   const std::pair<std::string, const Typeset*> sets[] = {
@@ -494,7 +494,7 @@ void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
     if (!f.small()) rows.push_back({nullptr, name, 22});
     for (size_t i = 0; i < list.size(); ++i) {
       const ShownTensor& t = list[i];
-      // A small panel shows what comes and what goes, and no parameters.
+      // A small panel shows inputs and outputs, and no parameters.
       const bool matters = t.rows > 1 && (t.input >= 0 || t.id.gradient || f.shown->phase == Phase::Forward);
       if (!f.small() || matters)
         rows.push_back({&t, fmt::format("{}/{}", name, i), row_height(t, f.small())});
@@ -539,7 +539,7 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   return static_cast<size_t>(first_);
 }
 
-/// Says "reads" or "writes", and over the first which sequence the pictures are of.
+/// Draws "reads" or "writes", and at the first heading the choice of the sequence in the pictures.
 void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -597,7 +597,7 @@ void InstructionPanel::draw_tensor(Frame& f, Rect rect, const Row& row) {
   hold_picture(f, picture, row);
 }
 
-/// Lets a click choose the element under the ring, and arrows go on from there.
+/// A click chooses the element under the mouse; the arrow keys move on from it.
 void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
   Ui& ui = f.ui;
   const ShownTensor& t = *row.tensor;
@@ -700,7 +700,7 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
   draw_errors(f, rect);
 }
 
-/// Which element is checked, in yellow, as the ring on the picture is.
+/// Draws the indices of the checked element, yellow like the ring on the picture.
 void InstructionPanel::draw_fields(Frame& f, Rect row) {
   const std::optional<Element> element = f.element(chosen_);
   const ShownTensor* t = element ? input_of(*f.shown, element->input) : nullptr;

@@ -75,7 +75,7 @@ constexpr float kNamePitch = 16;
 
 const std::string& segment_words(const MemorySegment& segment) { return tr(segment.name); }
 
-/// Moves labels down until none overlaps, and back up where the last has left the room.
+/// Moves labels down until none overlaps, then up where the last exceeds `high`.
 void spread(std::vector<float>& y, float low, float high, float pitch) {
   for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
   for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
@@ -209,7 +209,7 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
                       {tr("address down, instructions across"), tr("address by instruction")}));
   }
   if (f.given.readable && f.given.shared) {
-    // The names stay, whatever has room and whichever the run's own plan is.
+    // The labels keep their names, even if shortened or marked.
     std::vector<words::Label> labels{words::label("gradients stay readable"),
                                      words::label("gradients share memory")};
     if (segmented_width(ui, labels) > rest.w) {
@@ -294,7 +294,7 @@ void MemoryPanel::draw_boxes(Frame& f) {
   }
 }
 
-/// Finds the buffer under the mouse, which is the smallest that lies there.
+/// Finds the buffer under the mouse, the smallest if there are several.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
   HitOptions options{.arrows = true, .overlap = true, .tooltip = false, .radius = 3};
@@ -397,7 +397,7 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   if (head != f.given.head) f.head = head;
 }
 
-/// Names segments and layers at the right, each at the middle of what it has.
+/// Labels segments and layers at the right, each at the middle of its memory.
 void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   struct Name {
     float y = 0;
@@ -499,7 +499,7 @@ ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, fl
 }
 
 std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel) {
-  // Buffers thinner than a pixel that lie in the same one, over the same pixels across, share a `Place`.
+  // Buffers thinner than a pixel that cover the same pixels share a `Place`.
   using Place = std::tuple<int64_t, int64_t, int64_t, int32_t, BufferKind>;
   std::map<Place, size_t> thin;
   std::vector<MemoryBox> boxes;

@@ -19,7 +19,7 @@ struct Signs {
   const char* out = "y";
 };
 
-/// The signs of an op by its name, as add-ons bring further ops. Those that are not listed read x alone.
+/// The signs of an op by its name, as add-ons bring further ops. Unlisted ops read only x.
 constexpr std::pair<std::string_view, Signs> kSigns[] = {
     {"embedding", {{{{"token"}, {"E", "table"}, {"P", "positions"}}}}},
     {"linear", {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}}},
@@ -50,12 +50,12 @@ Signs signs_of(const Node& node) {
   return signs;
 }
 
-/// Where the numbers of a picture lie.
+/// The part of a tensor that a picture shows.
 struct Extent {
   int64_t first = 0, rows = 1, columns = 1, sequences = 1, sequence = 0;
 };
 
-/// Counts sequences by the first dimension of what nodes compute, where there are three or more.
+/// The first dimension of computed values of rank 3 or more counts sequences.
 Extent extent_of(const ValueInfo& info, int64_t sequence) {
   Extent e;
   const Shape& s = info.shape;
@@ -222,7 +222,7 @@ class Maker {
     if (it_.in.size() > 1) read_input(1);
   }
 
-  /// Adds all parameters that have a gradient, as far as the panel has room.
+  /// Adds the parameters that have a gradient, at most kMaxTensors.
   void add_update() {
     const bool writes = traits_of(it_.op).duty == Duty::Update;
     size_t all = 0;
@@ -280,7 +280,7 @@ bool is_parameter(const StepPlayer& player, const ShownTensor& t) {
   return player.data().values[static_cast<size_t>(t.id.value)].role == Role::Parameter;
 }
 
-/// Whether the tensor still holds what this instruction wrote, and nothing of others.
+/// Whether the tensor holds only what this instruction wrote.
 bool is_alone(const StepPlayer& player, const InstructionView& shown, const ShownTensor& t) {
   if (t.adds) return false;
   for (size_t i = shown.instruction + 1; i < shown.position; ++i)
@@ -435,7 +435,7 @@ std::string update_sentence(StepPlayer& player, const InstructionView& shown) {
             {{"weights", grouped(weights)}, {"tensors", grouped(tensors)}});
 }
 
-/// Tells of numbers that are not finite, which go before everything else.
+/// The sentence about numbers that are not finite, which comes before any other; empty: all are.
 std::string broken_sentence(const InstructionView& shown) {
   for (const ShownTensor& t : shown.writes)
     if (t.there && t.summary.not_finite > 0)
@@ -447,7 +447,7 @@ std::string broken_sentence(const InstructionView& shown) {
   return "";
 }
 
-/// How far the rows of x are from their mean, relative to their size; NaN where that says nothing.
+/// The distance of the rows of x from their mean, relative to their size; NaN: undefined.
 double spread_of_rows(const StepPlayer& player, const ShownTensor& x) {
   const auto columns = static_cast<size_t>(x.shape.cols());
   if (x.shape.rank < 2 || columns == 0 || x.shape.rows() < 2 || x.summary.not_finite > 0) return NAN;

@@ -77,7 +77,7 @@ bool StepWorker::busy() const {
   return todo_.any() || asked_;
 }
 
-/// Whether something was asked for since, so that nobody waits any more for what is under way.
+/// Whether a newer request makes the work under way useless.
 bool StepWorker::newer() const {
   const std::lock_guard lock(mutex_);
   return quit_ || todo_.any();
@@ -135,7 +135,7 @@ void StepWorker::carry_out(Todo& todo) {
   if (!asked) time_pass();
 }
 
-/// Lets nothing remain of a step that cannot be shown, and nothing of the one before stand for it.
+/// Forgets a step that cannot be shown, so that no earlier one is shown instead.
 void StepWorker::leave_step() {
   timing_.reset();
   step_.reset();
@@ -171,7 +171,7 @@ void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   step_ = std::move(step);
 }
 
-/// Keeps the maps and times of the step before where only weights and numbers differ.
+/// Keeps maps and times of the previous step if specification and shape are the same.
 void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
   const bool known = planned_ && *planned_ == *step.spec && planned_shape_ == step.shape;
   if (!known) {
@@ -191,8 +191,8 @@ void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
   facts.shared = shared_;
 }
 
-/// Compares a fork with what it came from, and another run with what it was before. Runs that were
-/// exchanged for others have nothing before them.
+/// Compares a fork with its origin, and any other run with itself before its last change. Runs that replaced others
+/// have no earlier form.
 void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
   const RunSpec& now = *step.spec;
   if (std::exchange(generation_, step.generation) != step.generation) known_.clear();

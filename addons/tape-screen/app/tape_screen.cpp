@@ -93,7 +93,7 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
   asked_.commands.emplace_back(session::PlayStep{run});
 }
 
-/// Gives a step that was asked for to the worker; a refusal ends the waiting.
+/// Gives a requested step to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
   if (view::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
   if (view.played && view.played->ticket != taken_) {
@@ -172,7 +172,7 @@ void TapeScreen::step(int by) {
   go(listed_[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))]);
 }
 
-/// Goes along the list, on the side of the fold where the head stands.
+/// Moves the head along the list, on its side of the fold.
 void TapeScreen::step_row(int by) {
   const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
   if (!row) return;
@@ -236,7 +236,7 @@ void TapeScreen::keys(Ui& ui) {
   if (ui.shortcut("Enter", "tape/fold") && ui.focused().empty()) open_at_head();
 }
 
-/// Goes to the next instruction once the present one is there and its time is over.
+/// Goes to the next instruction once the present one is shown and its time is over.
 void TapeScreen::advance(Ui& ui) {
   if (!playing_ || !facts_) return;
   ui.animate();
@@ -324,7 +324,7 @@ ScreenRequests TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, b
   take(view);
   refresh_rows();
   if (!state_->error.empty()) playing_ = false;  // what it waits for does not come
-  // The screen shows a step from the start, and a step of the session before is not one of this session.
+  // Requests a step at the start, and anew for another session.
   if ((!facts_ || restored_head_ || anew_) && !asked_first_ && !view.runs.empty() && !view.busy) {
     asked_first_ = true;
     anew_ = false;
@@ -354,7 +354,7 @@ void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
   const float per = track.w / static_cast<float>(std::max<size_t>(1, program.instructions.size() - 1));
   const auto x_of = [&](double instruction) { return track.x + static_cast<float>(instruction) * per; };
   const TextStyle style{Face::Sans, type::tick};
-  // The layers stand above the track, first downwards through them and then upwards.
+  // The layers are labelled above the track: first forward through them, then backward.
   float free = track.x;
   const float head = x_of(static_cast<double>(head_));
   for (size_t i = 0; i < program.instructions.size();) {

@@ -41,7 +41,7 @@ void add_to(FoldSide& sum, const FoldSide& side) {
   sum.seconds += side.seconds;
 }
 
-/// Adds runs of lines for which `name_of` is the same and not empty.
+/// Adds a group for each run of lines with the same non-empty `name_of`.
 template <class NameOf>
 void add_groups(const std::vector<FoldLine>& lines, int depth, NameOf name_of,
                 std::vector<FoldGroup>& groups) {

@@ -39,7 +39,7 @@ std::vector<std::string> names(const ProgramData& program, const std::vector<Val
   return all;
 }
 
-// Lists what bind() (call.cpp) gives the kernel, in its order.
+// Lists the operands in the order in which bind() (call.cpp) gives them to the kernel.
 ListedInstruction listed(const ProgramData& program, const Instruction& i) {
   ListedInstruction out{to_string(i.phase), to_string(i.op), i.name, i.layer, i.node, {}, 0, {}};
   const auto value = [&](const char* use, ValueId v) {
@@ -80,7 +80,7 @@ std::string text_of(const ListedInstruction& i) {
 using Key = std::tuple<Phase, OpKind, std::string>;
 Key key_of(const Instruction& i) { return {i.phase, i.op, i.name}; }
 
-/// A program with its instructions by what names them.
+/// A program, with an index of its instructions by phase, op and name.
 struct NodeIndex {
   explicit NodeIndex(const ProgramData& data) : program(data) {
     for (size_t i = 0; i < data.instructions.size(); ++i)

@@ -130,7 +130,7 @@ class Builder {
       for (const std::vector<int32_t>& list : {b.writers, b.readers})
         if (!list.empty()) b.last = std::max(b.last, list.back());
       if (kind != BufferKind::Batch && !b.writers.empty()) b.first = b.writers.front();
-      // The loss's own gradient is one before anything runs backward.
+      // The gradient of the loss itself has no writer: it is set to one before the backward pass.
       if (kind == BufferKind::Gradient && b.writers.empty() && !b.readers.empty())
         b.first = b.readers.front();
     }

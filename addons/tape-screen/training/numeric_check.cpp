@@ -12,8 +12,8 @@
 namespace normscope {
 namespace {
 
-/// One node of a tape alone: its CPU kernels on the calling thread and on buffers of their own, for as many inputs as
-/// the caller wants to try. Add the inputs in order, then prepare().
+/// One node of a tape alone: its CPU kernels on the calling thread and on own buffers, to be run for any number of
+/// input values. Add the inputs in order, then prepare().
 class LoneInstruction {
  public:
   LoneInstruction(const Node& node, const StepInputs& step) : node_(node), step_(step) {}
@@ -24,7 +24,7 @@ class LoneInstruction {
   void add_integers(Shape shape, std::vector<int32_t> values) {
     inputs_.push_back({shape, {}, std::move(values)});
   }
-  /// Takes the shapes of what it writes, and the gradient that arrives at its output.
+  /// Takes the shapes of its outputs, and the gradient at its output.
   void prepare(Shape out, const std::vector<Shape>& saved, std::vector<float> output_gradient) {
     out_shape_ = out;
     saved_shapes_ = saved;
@@ -50,7 +50,7 @@ class LoneInstruction {
     return {out_.get(), out_.get() + out_shape_.size()};
   }
 
-  /// The gradient of input k alone, by forward and backward; nothing is added to it.
+  /// The gradient of input k from this node alone, by its forward and backward kernels.
   std::vector<float> gradient(size_t k) {
     forward();
     const auto plan = cpu::kernels_of(node_.op).backward;
@@ -118,7 +118,7 @@ class LoneInstruction {
   std::vector<double> stats_ = std::vector<double>(4);
 };
 
-/// In units of the input's root mean square.
+/// The steps h, in units of the input's root mean square.
 constexpr double kSteps[] = {1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4};
 
 bool holds_constant(const Node& node) {
@@ -196,7 +196,7 @@ class Check {
   }
 
  private:
-  /// The central difference, over what the element can really be moved by.
+  /// The central difference, over the distance by which the float really moves.
   double slope(size_t input, int64_t element, double h) {
     float& x = alone_.input(input)[static_cast<size_t>(element)];
     const float before = x;

@@ -6,7 +6,7 @@
 namespace normscope {
 namespace {
 
-/// The number below which a share of all (unordered) numbers are; 0 without numbers.
+/// The quantile `share` of unordered numbers; 0 without numbers.
 double quantile(std::vector<float> magnitudes, double share) {
   if (magnitudes.empty()) return 0;
   const auto last = static_cast<double>(magnitudes.size() - 1);
@@ -24,7 +24,7 @@ void fill_histogram(std::span<const float> values, TensorSummary& s) {
   }
 }
 
-/// Whether a represents both in a cell.
+/// Whether a and not b is the number of a cell with both.
 bool outweighs(float a, float b) {
   if (std::isfinite(a) != std::isfinite(b)) return !std::isfinite(a);
   return std::isfinite(a) && std::abs(a) > std::abs(b);

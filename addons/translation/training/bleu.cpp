@@ -123,8 +123,7 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
       apart += c;
     }
   }
-  // A point or comma is set apart unless a digit precedes it; then unless a digit follows it; a dash is if a digit
-  // precedes it.
+  // Separates a point or comma unless a digit precedes it; then, unless a digit follows it; then a dash after a digit.
   apart = rewrite_pairs(
       apart, [](char a, char b) { return !is_digit(a) && is_mark(b); },
       [](std::string& out, char a, char b) {

@@ -14,7 +14,7 @@ int32_t rows_of(int32_t length, int32_t B, int32_t T) {
   return static_cast<int32_t>(std::max<int64_t>(1, int64_t{B} * T / length));
 }
 
-// Fisher-Yates with the stream of (seed, epoch, number), apart from the rows of any batch.
+// Fisher-Yates with the random stream of (seed, epoch, number), which no row of a batch uses.
 template <typename T>
 void shuffle(std::vector<T>& list, uint64_t seed, uint64_t epoch, int32_t number) {
   BatchDraws draws(seed, epoch, Split::Train, 1'000'000'000 + number);
@@ -85,7 +85,7 @@ PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Token
       train_.push_back(std::move(pair));
   }
   for (const TsvRow& row : validation_) {
-    // As text, as BLEU has them.
+    // Hashed as text, because BLEU compares text.
     hash_ = hash_bytes(row.second, hash_bytes("\t", hash_bytes(row.first, hash_)));
     Pair pair = pair_of(row);
     if (pair.length() <= context_) valid_.push_back(std::move(pair));

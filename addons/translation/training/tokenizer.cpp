@@ -1,4 +1,4 @@
-// See tokenizer.h. No other file knows SentencePiece.
+// See tokenizer.h. No other file uses SentencePiece.
 #include "addons/translation/training/tokenizer.h"
 
 #include <unordered_map>
@@ -79,8 +79,8 @@ Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32
   };
   auto status = learn();
   if (!status.ok() && or_fewer) {
-    // A small text has fewer pieces: then all of them are used. The option is added only here, since the model's bytes
-    // hold the options and belong to what a saved run was trained on.
+    // A small text has fewer pieces: then all of them are used. The option is added only here, because the model's
+    // bytes contain the options and are part of a saved run's data.
     options.emplace("hard_vocab_limit", "false");
     status = learn();
   }

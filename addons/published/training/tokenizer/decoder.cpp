@@ -24,7 +24,7 @@ std::optional<char> byte_of(std::string_view token) {
   return static_cast<char>(byte);
 }
 
-// Bytes in a row are a text, or each of them is U+FFFD.
+// Consecutive byte tokens become a text; if it is not UTF-8, each byte becomes U+FFFD.
 Decoder read_bytes(const InputValue&) {
   return [](Tokens& tokens) {
     Tokens made;
@@ -93,7 +93,7 @@ Decoder read_byte_texts(const InputValue&) {
   };
 }
 
-// What BERT's own decoder takes back of its blanks, in this order.
+// The blanks that BERT's own decoder removes again, in this order.
 void clean_up(std::string& text) {
   constexpr std::pair<std::string_view, std::string_view> kRows[] = {
       {" .", "."},   {" ?", "?"},           {" !", "!"},   {" ,", ","},     {" ' ", "'"},   {" n't", "n't"},
@@ -166,7 +166,7 @@ Surroundings read_pair_of_tokens(const InputValue& value) {
 
 Surroundings read_nothing_around(const InputValue&) { return {}; }
 
-// Each one puts its own around what those before it made.
+// Each processor puts its tokens around the result of those before it.
 Surroundings read_around_sequence(const InputValue& value) {
   Surroundings made;
   for (const InputValue& part : value.at("processors").list(0, kMaxParts)) {

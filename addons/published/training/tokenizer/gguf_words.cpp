@@ -59,7 +59,7 @@ class Words {
                        {"special", kinds[i] != kUserDefined}});
     return all;
   }
-  /// What is put around a text.
+  /// The post-processor: the tokens around a text.
   Json around(bool begins, bool ends) const {
     Json parts = Json::array(), special = Json::object();
     const auto put = [&](const char* role) {
@@ -117,7 +117,7 @@ Json byte_pairs(const Words& words) {
             {"merges", Json::parse(words.at("merges").json_text(input::kTokenizerJson.limit))}}}};
 }
 
-/// The pairs that make the pieces, the highest score first: llama.cpp has only scores.
+/// The merges that make the pieces, highest score first: GGUF has only scores, no merges.
 Json merges_of(const Words& words) {
   std::unordered_map<std::string_view, size_t> ids;
   for (size_t i = 0; i < words.tokens.size(); ++i)
@@ -179,7 +179,7 @@ Json marked_pairs(const Words& words) {
             {"merges", merges_of(words)}}}};
 }
 
-/// Pieces that begin words are marked here, and there those that do not.
+/// GGUF marks the pieces that begin a word, tokenizer.json the pieces that continue one.
 Json word_pieces(Words words) {
   for (size_t i = 0; i < words.tokens.size(); ++i) {
     std::string& token = words.tokens[i];

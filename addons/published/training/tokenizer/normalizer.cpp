@@ -38,14 +38,14 @@ uint32_t little_endian(std::string_view bytes, size_t at) {
   return word;
 }
 
-// A unit of the trie: its label or value, where its children begin relative to it, whether a text ends at it.
+// The fields of a unit of the trie: label or value, offset of its children, whether a text ends at it.
 uint32_t label_of(uint32_t unit) { return unit & (0x80000000u | 0xff); }
 uint32_t value_of(uint32_t unit) { return unit & 0x7fffffff; }
 uint32_t offset_of(uint32_t unit) { return (unit >> 10) << ((unit & (1u << 9)) >> 6); }
 bool has_leaf(uint32_t unit) { return (unit >> 8 & 1) == 1; }
 
-/// SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of what is
-/// replaced, and the texts that replace it. A file's table is checked where it is read; a walk over it stays inside.
+/// SentencePiece's table of replacements (precompiled_charsmap): a double-array trie over the bytes of the replaced
+/// texts, and their replacements. A search stays within the table, whatever a file has.
 class Charsmap {
  public:
   /// Throws Error where `value` is not a table in base64.
@@ -76,7 +76,7 @@ class Charsmap {
   }
 
  private:
-  /// What replaces the shortest beginning of `part` that the table knows.
+  /// The replacement of the shortest prefix of `part` in the table.
   std::optional<std::string_view> find(std::string_view part) const {
     size_t at = offset_of(units_[0]);
     for (char c : part) {
@@ -97,7 +97,7 @@ class Charsmap {
   std::string texts_;  // each ends with a zero byte
 };
 
-/// Hands every character to `put`, with the text that is made.
+/// Rewrites a text: calls `put` with every character and the new text to append to.
 template <typename Put>
 void each_character(std::string& text, Put&& put) {
   std::string made;
@@ -215,7 +215,7 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = made.append(text, at);
 }
 
-/// Replaces runs of at least `least` characters that `test` holds for.
+/// Replaces runs of at least `least` characters for which `test` is true.
 template <typename Test>
 void replace_runs(std::string& text, size_t least, std::string_view to, Test&& test) {
   std::string made;

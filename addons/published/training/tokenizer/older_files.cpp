@@ -23,10 +23,10 @@
 
 namespace normscope::tokenizer {
 
-// What stands beside an older vocabulary: tokenizer_config.json, special_tokens_map.json and added_tokens.json.
+// The files next to an older vocabulary: tokenizer_config.json, special_tokens_map.json and added_tokens.json.
 //
-// Promises: every key is read, or known to change no number of a token, or refused by its name. Tokens come in the
-// order in which the library transformers adds them to a vocabulary, and with the numbers that they get there.
+// Promises: every key is read, or known to change no token number, or refused by its name. Tokens have the order in
+// which the library transformers adds them to a vocabulary, and the numbers that they get there.
 
 struct OlderFiles {
   std::filesystem::path folder;
@@ -55,7 +55,7 @@ constexpr std::string_view kLists[] = {"extra_special_tokens", "additional_speci
 constexpr std::string_view kRead =
     "tokenizer_class do_lower_case strip_accents tokenize_chinese_chars add_prefix_space add_bos_token "
     "add_eos_token split_special_tokens added_tokens_decoder";
-// These say how batches are cut and padded, how numbers become a text again, or nothing at all any more.
+// Keys about truncation, padding or decoding, and keys that no longer have an effect.
 constexpr std::string_view kWithoutEffect =
     "backend chat_template clean_up_tokenization_spaces do_basic_tokenize errors from_slow full_tokenizer_file "
     "is_local local_files_only max_len max_length model_input_names model_max_length name_or_path never_split "
@@ -90,10 +90,10 @@ std::vector<std::string> lines_in(const std::string& text) {
 
 class OlderOptions {
  public:
-  /// The special tokens that a class has by itself, by their roles: "cls_token" is "[CLS]".
+  /// The default special tokens of a class, by role: "cls_token" is "[CLS]".
   using Standard = std::map<std::string_view, std::string>;
 
-  /// Throws Error for a key that is not known, and for a token whose number in a file is not the one that it gets.
+  /// Throws Error for an unknown key, and for a token whose number in a file differs from the one it gets.
   OlderOptions(const OlderFiles& files, const nlohmann::json& vocabulary);
   /// The index of tokenizer_class, which may end with "Fast". Throws Error for one that is not there.
   std::optional<size_t> kind(std::span<const std::string_view> classes) const {
@@ -172,20 +172,20 @@ class OlderOptions {
             .normalized = maybe_flag(value, "normalized")};
   }
 
-  /// Looks into special_tokens_map.json first, which the library passes over where added_tokens_decoder is there.
+  /// Looks first into special_tokens_map.json, which the library ignores if there is an added_tokens_decoder.
   std::optional<InputValue> find(std::string_view key) const {
     const auto mapped = config_.find(kDecoder) ? std::nullopt : map_.find(key);
     return mapped ? mapped : config_.find(key);
   }
 
-  /// Nothing for another value than a number, too, which the reader of the whole refuses.
+  /// Nothing also for a value that is not a number: read_model() refuses that later.
   std::optional<int32_t> in_vocabulary(const std::string& token) const {
     const auto found = vocabulary_.find(token);
     if (found == vocabulary_.end() || !found->is_number_integer()) return std::nullopt;
     return found->get<int32_t>();
   }
 
-  /// Lets a later token take the place of an earlier one of its text, but not of one that a file numbers.
+  /// Adds a token; it replaces an earlier one of the same text, unless a file gives that a number.
   void put(Token token) {
     if (token.text.empty()) return;
     const auto [found, fresh] = index_.emplace(token.text, tokens_.size());
@@ -299,7 +299,7 @@ Json ends(const OlderOptions& options) {
   return {{"type", "TemplateProcessing"}, {"single", parts}, {"special_tokens", special}};
 }
 
-/// Asks the model where nothing names the tokenizer's class, as the library does.
+/// Without a tokenizer_class the type of the model decides, as in the library.
 bool is_roberta(const OlderFiles& files, const OlderOptions& options) {
   constexpr std::string_view kClasses[] = {"GPT2Tokenizer", "RobertaTokenizer"},
                              kModels[] = {"gpt2", "opt", "roberta"};

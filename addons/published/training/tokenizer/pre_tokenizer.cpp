@@ -9,7 +9,7 @@
 namespace normscope::tokenizer {
 namespace {
 
-/// A stretch of a text, which is what was looked for (`match`) or what is between. Parts cover the text.
+/// A range of a text: a match, or the text between matches. Parts cover the text.
 struct Part {
   size_t begin, end;
   bool match;
@@ -37,7 +37,7 @@ Parts contiguous(const Parts& parts) {
   return joined;
 }
 
-// Of matches in a row, the first alone joins the one before it.
+// Of consecutive matches, only the first joins the part before it.
 Parts merged_with_previous(const Parts& parts) {
   Parts joined;
   bool after_match = false;
@@ -51,7 +51,7 @@ Parts merged_with_previous(const Parts& parts) {
   return joined;
 }
 
-// Of matches in a row, the last alone joins the one behind it.
+// Of consecutive matches, only the last joins the part after it.
 Parts merged_with_next(const Parts& parts) {
   Parts joined;
   bool before_match = false;
@@ -81,7 +81,7 @@ void cut(std::vector<Piece>& pieces, const Finder& find, Behaviour behaviour) {
   pieces = std::move(made);
 }
 
-/// Finds what ends at end_of(text, at), which is `at` where nothing begins.
+/// Finds matches by end_of(text, at), which returns `at` where none begins.
 template <typename End>
 Finder each_match(End end_of) {
   return [end_of = std::move(end_of)](std::string_view text) {
@@ -117,7 +117,7 @@ Finder every(std::string exact) {
   });
 }
 
-/// Has a class within a class: a word has none of their characters, but for a blank before it.
+/// A class within a class: a word has no character of either, except a blank before it.
 constexpr std::string_view kBloomExpression = R"( ?[^(\s|[.,!?…。，、।۔،])]+)";
 
 size_t bloom_word_end(std::string_view text, size_t at) {
@@ -265,7 +265,7 @@ Kind kind_at(std::string_view text, size_t at) {
   return at < text.size() ? kind_of(take_character(text, at)) : Kind::End;
 }
 
-/// Where the characters of a kind end, of which it takes at most `most`.
+/// The end of a run of characters of a kind, at most `most` of them.
 size_t run_end(std::string_view text, size_t at, Kind kind, size_t most = SIZE_MAX) {
   for (size_t count = 0; count < most && at < text.size(); ++count) {
     size_t behind = at;
@@ -275,7 +275,7 @@ size_t run_end(std::string_view text, size_t at, Kind kind, size_t most = SIZE_M
   return at;
 }
 
-/// Knows the letters of contractions; U+017F is a way to write s, as expressions without case know.
+/// For contractions; U+017F, a long s, equals s in expressions that ignore case.
 char32_t small_letter(char32_t c, bool any_case) {
   if (!any_case) return c;
   if (c == 0x17f) return 's';
@@ -293,7 +293,7 @@ size_t contraction_end(std::string_view text, size_t at, bool any_case) {
   return second == (first == 'l' ? 'l' : 'e') ? end : at;
 }
 
-/// Leaves the last white character of a run to what follows it.
+/// The last white character of a run belongs to the next word.
 size_t white_end(std::string_view text, size_t at, bool lines_end) {
   size_t end = at, last = at, line = at;  // `last`: where the last character begins
   while (end < text.size()) {

@@ -18,25 +18,25 @@ namespace normscope::tokenizer {
 /// Tokens that are found in a text before anything else is done to it: "added_tokens" of tokenizer.json.
 struct AddedToken {
   std::string text;
-  std::string sought;  ///< what is found and decoded: the text, normalised where the token is
+  std::string sought;  ///< the text to find and to decode to: normalised if the token is
   int32_t id = 0;
   bool single_word = false;  ///< only between characters that belong to no word
   bool takes_left = false;   ///< with the white characters before it
   bool takes_right = false;  ///< and with those behind it
-  bool normalized = false;   ///< is looked for in the normalised text
+  bool normalized = false;   ///< is searched in the normalised text
   bool special = false;      ///< may be left out of a decoded text
 };
 
 namespace {
 
-/// Where the character that ends at `end` begins.
+/// The beginning of the character that ends at `end`.
 size_t last_character_at(std::string_view text, size_t end) {
   do --end;
   while (end > 0 && (static_cast<uint8_t>(text[end]) & 0xc0) == 0x80);
   return end;
 }
 
-/// Whether a character of a word stands there.
+/// Whether the character before `end`, or at `at`, belongs to a word.
 bool word_ends(std::string_view text, size_t end) {
   if (end == 0) return false;
   size_t at = last_character_at(text, end);
@@ -65,7 +65,7 @@ size_t white_end_behind(std::string_view text, size_t at) {
   return at;
 }
 
-/// The value of the longest text of the tree that begins at `at`, and where it ends.
+/// The value and the end of the longest text of the tree that begins at `at`.
 int32_t longest_at(const ByteTree& tree, std::string_view text, size_t at, size_t& end) {
   int32_t found = ByteTree::kNone;
   for (int32_t node = ByteTree::kRoot; at < text.size();) {
@@ -102,7 +102,7 @@ class AddedTokens {
   /// Throws Error for a token that the model's vocabulary has under another number.
   AddedTokens(const InputValue& list, const TokenTable& tokens, const Normalizer& normalize);
 
-  /// Finds the tokens in a text, of which it makes pieces.
+  /// Cuts a text into pieces: added tokens, and the texts between them.
   std::vector<Piece> cut(const std::string& text, const Normalizer& normalize) const {
     std::vector<Piece> exact, pieces;
     cut(exact, {text, true}, exact_);
@@ -239,7 +239,7 @@ std::vector<int32_t> PublishedTokenizer::encode(std::string_view text, Special a
   std::vector<int32_t> ids;
   const bool puts = around == Special::Kept;
   if (puts) ids = parts_->around.before;
-  // Words come again and again: each is encoded once.
+  // Words repeat: each is encoded once.
   std::unordered_map<std::string_view, std::vector<int32_t>> known;
   for (const Piece& piece : pieces) {
     if (piece.token >= 0) {

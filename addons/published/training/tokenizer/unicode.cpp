@@ -16,7 +16,7 @@ constexpr char32_t kReplacement = 0xfffd;
 
 bool in(char32_t c, char32_t low, char32_t high) { return c >= low && c <= high; }
 
-/// The length of the character that begins with these bytes; of a broken one, negative, how many bytes begin one.
+/// Bytes of the first character; for a broken one, minus the bytes that become one U+FFFD.
 int length_of(std::string_view bytes) {
   const auto byte = [&](size_t i) -> unsigned {
     return i < bytes.size() ? static_cast<uint8_t>(bytes[i]) : 0;
@@ -25,7 +25,7 @@ int length_of(std::string_view bytes) {
   if (lead < 0x80) return 1;
   if (lead < 0xc2 || lead > 0xf4) return -1;
   const int length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-  // The second byte is what keeps out long forms, surrogates and what is beyond U+10FFFF.
+  // The range of the second byte excludes overlong forms, surrogates and code points beyond U+10FFFF.
   const unsigned low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
   const unsigned high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
   if (byte(1) < low || byte(1) > high) return -1;

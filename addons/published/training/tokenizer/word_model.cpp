@@ -96,9 +96,9 @@ class Bpe final : public WordModel {
   }
 
  private:
-  // A character that is not a token becomes its bytes, else the unknown token, of which several in a row may be one;
-  // without one it is left out. Waiting unknown tokens come behind bytes that follow them, as in the library that made
-  // the files.
+  // A character that is not a token becomes its bytes, else the unknown token (consecutive ones may be joined);
+  // without an unknown token it is left out. An unknown token comes after byte tokens that follow it, as in the
+  // library that made the files.
   std::vector<int32_t> characters(std::string_view word) const {
     std::vector<int32_t> ids;
     bool waits = false;
@@ -122,8 +122,8 @@ class Bpe final : public WordModel {
     return ids;
   }
 
-  // The pair of the lowest rank comes first, and of those the leftmost. An entry of the queue that no longer says what
-  // is there is passed over.
+  // The pair of the lowest rank is merged first, of equal ones the leftmost. Outdated entries of the queue are
+  // skipped.
   void merge(std::vector<int32_t>& ids) const {
     struct Entry {
       int32_t rank;
@@ -244,7 +244,7 @@ class Unigram final : public WordModel {
     unknown_score_ = *std::ranges::min_element(scores_) - kUnknownPenalty;
   }
 
-  // Unknown characters in a row are one piece.
+  // Consecutive unknown characters are one piece.
   void encode(std::string_view word, std::vector<int32_t>& ids) const override {
     const std::vector<Node> nodes = best_paths(word);
     std::vector<std::string_view> pieces;  // from the last to the first
@@ -263,7 +263,7 @@ class Unigram final : public WordModel {
 
  private:
   static constexpr size_t kNowhere = SIZE_MAX;
-  /// The best way to a place between two characters.
+  /// The best path to a position between two characters.
   struct Node {
     double score = 0;
     size_t begin = kNowhere;  // of its last piece
@@ -341,7 +341,7 @@ class WordPiece final : public WordModel {
   size_t most_;         // characters of a word
 };
 
-// A word of which one part is not a piece is unknown as a whole.
+// A word is unknown as a whole if one part of it is not a piece.
 void WordPiece::encode(std::string_view word, std::vector<int32_t>& ids) const {
   std::vector<size_t> ends;  // of its characters
   for (size_t at = 0; at < word.size() && ends.size() <= most_;) {
@@ -399,7 +399,7 @@ std::unique_ptr<const WordModel> read_model(const InputValue& value) {
   constexpr ComponentReader<Model> kModels[] = {
       {"BPE", read_bpe}, {"Unigram", read_unigram}, {"WordPiece", read_word_piece}};
   if (value.find("type")) return read_component(value, kModels);
-  // Files of before have no type; they are told by what only one model has.
+  // Older files have no type: a key that only one model has decides.
   if (value.find("merges")) return read_bpe(value);
   return value.at("vocab").is_list() ? read_unigram(value) : read_word_piece(value);
 }

@@ -12,7 +12,7 @@ struct RecorderOptions {
   std::string names, mapping;
 };
 
-/// A name as the log has it, where that is on one line.
+/// A name as in the log; quoted with escapes where it is not plain text.
 std::string shown_name(const std::string& name) {
   const std::string quoted = shown_text(name);
   return quoted == "\"" + name + "\"" ? name : quoted;

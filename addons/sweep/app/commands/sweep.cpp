@@ -48,7 +48,7 @@ Exit sweep_command(const SweepOptions& options) {
       std::ranges::find_if(
           study.runs, [](const std::string& text) { return text.empty(); }, &experiments::StudyRun::refused)
           ->spec;
-  // The progress bar's note says how many runs are there already, and what they do.
+  // The progress bar's note: how many runs are known already, and their verdicts.
   std::atomic<int64_t> known{0}, learn{0};
   const auto take = [&](size_t, const experiments::RunNumbers& taken) {
     ++known;

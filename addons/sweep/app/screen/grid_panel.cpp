@@ -117,7 +117,7 @@ plot::Series series_of(std::string id, Points points) {
 
 }  // namespace
 
-/// Labels the ends of the profiles and says whose profiles are dark.
+/// Labels the ends of the profiles, and the cell whose profiles are dark.
 void SweepScreen::draw_scale_words(Ui& ui, const GridLayout& at, const Rect& top) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -246,8 +246,8 @@ void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
   if (hit.clicked && hovered_) open_cell(*hovered_);
 }
 
-/// What the mouse points at. It is nothing while the mouse has not moved since a key chose a cell,
-/// because two cells would be meant.
+/// The cell under the mouse; nothing while the mouse has not moved since a key chose a cell, which would otherwise
+/// have no effect.
 void SweepScreen::point_at(const Ui& ui, std::optional<Place> place, bool pressed) {
   if (lies_at_ && (pressed || !(*lies_at_ == ui.mouse()))) lies_at_.reset();
   hovered_ = lies_at_ ? std::nullopt : place;

@@ -140,7 +140,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   const TextStyle body{Face::Sans, type::body};
   const std::string sentence = is_predicted(metric_) ? predicted_sentence(cell) : cell_sentence(cell);
   ui.mark("sweep/cell/sentence", words, sentence, tr("Why this cell got its verdict."));
-  // Why a cell cannot be trained, or what is predicted of it, takes room from the curves.
+  // The reason why a cell cannot be trained, or its prediction, takes space from the curves.
   if (cell.failed() || is_predicted(metric_)) {
     const float height = std::min(rest.h, ui.paint().wrapped_height(rest.w, body, sentence, 17));
     ui.paint().text_wrapped(rest.take_top(height, 10), body, ui.theme().ink2, sentence, 17);
@@ -242,7 +242,7 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
     draw_region(ui, rect);
 }
 
-/// Makes a change of the plan; why it is refused becomes the message.
+/// Makes a change of the plan; the error of a refused change becomes the message.
 void SweepScreen::attempt(const std::function<void()>& change) {
   try {
     change();
@@ -295,7 +295,7 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   const float third = (row.w - 12) / 3;
   double from = ends[0], to = ends[1], count = axis.count;
   FieldOptions value{.track = false};
-  // The field lets a typed number exceed its range, because the axis itself refuses what the setting cannot be.
+  // The field lets a typed number exceed its range: the axis itself refuses invalid values.
   const double low = std::min(from, to), high = std::max(from, to);
   value.log = axis.kind == Axis::Kind::Log;
   value.lo = value.log ? low / 100 : std::min(0.0, 2 * low);
@@ -357,8 +357,8 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_range(ui, row, which);
 }
 
-/// Handles one yellow handle. While it is held everything follows from the axis as it was, so that a
-/// value which it passes is restored once it is past.
+/// Handles one yellow handle. During a drag every change starts from the axis before it, so that a value that the
+/// handle passes reappears afterwards.
 void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t handle) {
   const bool held = held_ && held_->which == which;
   const Axis axis = held ? held_->axis : plan_.axes[which];
@@ -374,7 +374,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
       fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
       list ? tr("One value: drag it, Delete removes it.") : tr("An end of the range: drag it."), options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
-  // Only a press takes the handle, so that a handle which undo has dropped is not held again before the next press.
+  // Only a press starts a drag: after an undo the handle stays free until the next press.
   if (hit.pressed) held_ = HandleDrag{which, handle, axis, rail, ImGui::GetFrameCount()};
   if (in_hand) {
     held_->frame = ImGui::GetFrameCount();

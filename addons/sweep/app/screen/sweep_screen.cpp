@@ -11,7 +11,7 @@ namespace {
 using namespace ui;
 using link::kPlace;
 
-// They bound the work that a link asks of whoever opens it.
+// Limits of a link, whose sender decides how much work it causes.
 constexpr int64_t kMaxLinkedRuns = 2000;
 constexpr size_t kMaxParts = 64;  // axes and settings
 
@@ -35,7 +35,7 @@ SweepFields read(const ScreenSettings& settings, bool of_link) {
   return read;
 }
 
-/// Refuses a part of a sweep, KEY=..., that decides which file is read.
+/// Refuses KEY=... of a setting that names a file to read.
 void require_no_file(std::string_view part) {
   const std::string_view key = part.substr(0, part.find('='));
   if (names_file(key)) fail(kPlace, "the sweep sets {}: expected one that names no file", key);
@@ -131,8 +131,8 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   }
 }
 
-/// How many runs are known, and below what was refused, why the sweep ended, or how far it is. What was refused takes
-/// the room of both where it is long.
+/// Two lines: how many runs are known; then the last refusal, why the sweep ended, or its progress. A long refusal
+/// takes both lines.
 void SweepScreen::draw_status(Ui& ui, const Rect& words, bool clock) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -266,7 +266,7 @@ void SweepScreen::show(Plan plan) {
   change(std::move(plan));
 }
 
-/// Leaves `done` false while a handle is still held, because what follows costs more than a frame.
+/// `done` is false during a drag: the work after a finished change takes longer than a frame.
 void SweepScreen::change(Plan next, bool done) {
   if (!take(std::move(next), done)) {
     if (done) refuse(message_);
@@ -280,7 +280,7 @@ void SweepScreen::change(Plan next, bool done) {
   settled_ = plan_;
 }
 
-/// Drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that already.
+/// Ends a drag and shows the plan before it, which the trainer has; false: there was no change.
 bool SweepScreen::let_go() {
   held_.reset();
   if (plan_ == settled_ || settled_.axes.empty()) return false;
@@ -288,14 +288,14 @@ bool SweepScreen::let_go() {
   return true;
 }
 
-/// Restores the plan without what the user holds, and says why.
+/// Ends a drag, restores the plan before it, and shows why.
 void SweepScreen::refuse(const std::string& why) {
   const std::string said = why;  // a copy, because `why` may be message_ itself
   let_go();
   message_ = said;
 }
 
-/// Treats what the user holds as the last change, and drops it first.
+/// A drag counts as the last change: undo first ends it.
 bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   if (let_go()) return true;
   if (from.empty()) return false;
@@ -306,7 +306,7 @@ bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   return true;
 }
 
-/// Takes the Lab's time for its own arithmetic on all cores; NaN: the Lab has taken no step.
+/// Estimates by FLOP from the Lab's time per step, on all cores; NaN: the Lab has taken no step.
 double SweepScreen::seconds_before(const LabView& view) const {
   double flop = 0;
   for (const RunView& run : view.runs) flop += step_flop(run.spec->model, run.spec->train.batch);
@@ -371,7 +371,7 @@ const RunSpec* SweepScreen::spec_at(const Place& place) const {
   return found == runs_.end() ? nullptr : &found->spec;
 }
 
-/// Makes a cell run D, from step 0, beside the others; undo removes it.
+/// Opens a cell in the Lab as run D, from step 0; undo removes it.
 void SweepScreen::open_cell(const Place& place) {
   const RunSpec* spec = spec_at(place);
   if (!spec) return;
@@ -417,7 +417,7 @@ void SweepScreen::find_open(const LabView& view) {
   }
 }
 
-/// The cell so many steps further, or the last one on the way.
+/// The cell `across` columns and `up` rows further, at most at the edge of the grid.
 Place SweepScreen::beside(const Place& from, int across, int up) const {
   const auto step = [](size_t at, int by, size_t count) {
     const auto last = static_cast<int64_t>(count) - 1;
@@ -496,7 +496,7 @@ ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, 
             ? std::vector<words::Label>{words::label("Grid"), words::label("Axes"), words::label("Elsewhere")}
             : std::vector<words::Label>{words::label("Axes"), words::label("Elsewhere")};
     Rect& column = rest;
-    // The grid gets its room first, because what stands beside it describes one cell, and at the beginning none.
+    // The grid gets its width first: the right column describes only one cell, at first none.
     const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
     Rect left = column.take_left(compact ? column.w - gap - cell : 344, gap);
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);

@@ -1,4 +1,4 @@
-// normscope parse prints the dependency trees that a trained parser gives sentences, and how good they are.
+// normscope parse prints the dependency trees of a trained parser, and their attachment scores.
 #include "addons/systems/training/dependency_parser.h"
 #include "app/commands/commands.h"
 

@@ -25,7 +25,7 @@ struct TapeOptions {
   int32_t after = 0;    ///< steps trained before
   int32_t threads = 1;  ///< 0: one per physical core
 
-  /// Whether something needs the step itself and not only its program.
+  /// Whether an option needs the step itself and not only its program.
   bool wants_step() const { return fold || memory || !checks.empty() || !instructions.empty(); }
 };
 
@@ -53,7 +53,7 @@ struct StepReport {
 };
 constexpr int kRepeats = 20;
 
-/// A run, stepped up to the step that is looked at, and that step on a copy.
+/// A run trained up to the requested step, and a copy that plays this step.
 struct StepLook {
   StepLook(RunSpec spec, const TapeOptions& options)
       : task(task_of(spec)), backend(make_cpu_backend(options.threads)) {
@@ -208,7 +208,7 @@ std::vector<ConfigRun> chosen_runs(const TapeOptions& options) {
   return runs;
 }
 
-/// A run's programs at step 0. Sealing allocates, so a model too large for the machine is refused before.
+/// A run's programs at step 0. Sealing allocates, so a model too large for the machine is refused first.
 struct SealedStep {
   explicit SealedStep(RunSpec spec)
       : task(task_of(spec)),
@@ -254,7 +254,7 @@ void check_options(const TapeOptions& options, size_t runs) {
     throw CommandError(Exit::Usage, "tape --layers: expected --fold with it");
 }
 
-/// The listing only where nothing else was asked for.
+/// The listing is left out if anything else was requested.
 std::string text_of(const TapeOptions& options, const Listing& listing, const ProgramChange* change,
                     const StepReport& report) {
   std::string text;

@@ -1,4 +1,4 @@
-// normscope translate: the translations of a run trained on sentence pairs, and how good they are.
+// normscope translate: the translations of a run trained on sentence pairs, and their BLEU.
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
@@ -125,7 +125,7 @@ Exit average(const AverageOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
   const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.files.back()); });
   const std::shared_ptr<const Task> task = task_of(spec);
-  // The run that is written goes on from the last state; only the weights become the mean.
+  // The written run is the last state with the mean of the weights.
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.files.back(), task, *backend); });
   std::vector<NamedFile> inputs = files_of(spec);
   for (const std::string& file : options.files) inputs.push_back({"average", file});
