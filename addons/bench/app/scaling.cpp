@@ -93,7 +93,7 @@ constexpr double kCrowdedGoal = 1.3;
 
 struct Load {
   std::string what;
-  int busy = 0;  ///< processes beside it; 0: one pool thread more than asked for instead
+  int busy = 0;  ///< busy processes; 0: instead one pool thread more than --threads
   bool own_session = false;
   double fair = 1;  ///< the expected ratio to a step alone, with equal shares for all threads and processes
 };

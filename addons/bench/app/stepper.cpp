@@ -124,7 +124,7 @@ void Stepper::fill(const BatchShape& shape) {
     for (int32_t& t : rows) t = static_cast<int32_t>(philox({i++, 1, purpose, 0}, 3)[0] % outcomes);
     ++purpose;
   }
-  for (const LayerMemory& layer : values.memories) {  // of unit variance, as behind a norm
+  for (const LayerMemory& layer : values.memories) {  // of unit variance, as after a norm
     uint32_t i = 0;
     for (float& x : program->floats(layer.name))
       x = static_cast<float>(philox({i++, 1, purpose, 0}, 3)[0]) / 1239850263.0f - 1.7320508f;

@@ -50,7 +50,7 @@ struct Concentration {
   int32_t layer = 0;
   double mean = 0;     ///< E Z
   double delta = 0;    ///< share of the positions with Z > (1 + eps) E Z
-  double epsilon = 0;  ///< the smallest eps for which that share is at most the delta asked for
+  double epsilon = 0;  ///< the smallest eps for which that share is at most the requested delta
 };
 std::vector<Concentration> concentrations(Run& run, double epsilon = 0.1, double delta = 0.125);
 

@@ -153,7 +153,7 @@ bool is_seed_of(const Recording& run, const Recording& known) {
          });
 }
 
-constexpr size_t kMaxReruns = 128;  // so many histories are kept; beyond, all of them are made anew
+constexpr size_t kMaxReruns = 128;  // histories that are kept; beyond them, all are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
   const int at = view::find_run(view, letter);

@@ -240,7 +240,7 @@ class Search {
   int32_t differs_ = std::numeric_limits<int32_t>::max();
 };
 
-/// A note behind a ratio of gradients: that the data differ.
+/// A note after a ratio of gradients: that the data differ.
 std::string data_note(const Comparison& all, size_t run) {
   const std::string words = data_words(all, run);
   return words.empty() ? "" : fmt::format(" ({})", words);

@@ -461,7 +461,7 @@ std::string leaves_words(const EndRow& row) {
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
-  // A setting under somebody else's name is not among ours.
+  // A setting of another program is not among ours.
   if (!setting.values[run])
     return all.runs[run].spec ? "–" : tr("not in {where}", {{"where", where_missing(all.runs[run])}});
   const std::string& value = *setting.values[run];

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxSides = 2;
 constexpr double kWhilePlaying = 0.7;   ///< seconds at least between two looks at a run that trains
-constexpr double kShareOfTraining = 5;  ///< a look waits so many times as long as the last one took
+constexpr double kShareOfTraining = 5;  ///< a look waits this many times the duration of the last one
 constexpr double kEachToken = 0.2;      ///< seconds at least between two tokens that a model writes
 constexpr double kPatience = 0.3;       ///< seconds for which an older look is shown without a notice
 constexpr float kDetails = 268, kMinMap = 210, kState = 16;

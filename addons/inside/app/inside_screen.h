@@ -22,7 +22,7 @@ struct Selection {
 };
 
 /// The lengths of states, or of their gradients, at both ends of the colour scale, which two models share. apart()
-/// spreads the ends to at least a factor of two, so that states of equal length, behind a norm, get equal colours.
+/// spreads the ends to at least a factor of two, so that states of equal length, after a norm, get equal colours.
 struct Lengths {
   float low = 0, high = 0;
   void take(const Inside& found, Shows shows);
@@ -154,9 +154,9 @@ class InsideScreen : public AppScreen {
   ScreenRequests requests_;
 };
 
-// Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for
-// each token, and beside each row the numbers of its sub-layer. A cell shows the length of the state, how strongly the
-// loss depends on it, the model's guess if it ended there, or the sub-layer's part of the logit of the right
-// symbol. Or it draws all heads, a small picture of each head's attention.
+// Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for each
+// token, and next to each row the numbers of its sub-layer. A cell shows the length of the state, how strongly the
+// loss depends on it, the model's guess from this state, or the sub-layer's part of the logit of the right symbol. Or
+// it draws all heads, a small picture of each head's attention.
 
 }  // namespace normscope::inside

@@ -319,7 +319,7 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
     fail("inside", "an encoder writes no continuation: expected a decoder");
   size_t written = text.size();
   text.resize(written +
-              static_cast<size_t>(count));  // causality: no token sees the ones that are not written yet
+              static_cast<size_t>(count));  // causality: no token attends to tokens that are not written yet
   Batch batch = passage_batch(model, text);
   Program program = evaluation_program(store, model, shape_of(batch));
   put(batch, program);

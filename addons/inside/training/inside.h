@@ -29,13 +29,13 @@ struct Inside {
     std::string name;  ///< "L03.attn"
     int32_t layer = 0;
     std::vector<float> norms;      ///< |x| of each token's state after it, by token
-    std::vector<float> gradients;  ///< |d loss / dx| of the same; empty where they were not asked for
+    std::vector<float> gradients;  ///< |d loss / dx| of the same; empty: not requested
     double branch_variance = 0, input_variance = 0;
     std::vector<double>
         shares;  ///< beta2.I.J (measure/step_metrics.h), J = 0 (embedding) to I (its own branch)
     std::vector<float> token_shares;      ///< the same of each token's state alone, (J, token)
     std::vector<float> attribution;       ///< by token: see LogitAttribution
-    std::vector<float> state;             ///< (T,D), where states were asked for
+    std::vector<float> state;             ///< (T,D), where states were requested
     double longest = 0, token_share = 0;  ///< measure/step_metrics.h
     double token_cosine = 0, layer_cosine = 0;
     float share(size_t component, size_t token) const {
@@ -91,8 +91,8 @@ struct Inside {
   std::vector<float> token_loss;         ///< by token; NaN where it has no target
   std::vector<float> embedding;          ///< |x| of each token before the first layer
   std::vector<float> embedding_gradients;
-  std::vector<float> embedding_state;  ///< (T,D), where states were asked for
-  std::vector<float> logits;           ///< (T,V), where states were asked for and a token has a target
+  std::vector<float> embedding_state;  ///< (T,D), where states were requested
+  std::vector<float> logits;           ///< (T,V), where states were requested and a token has a target
   LogitAttribution attributed;
   std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
@@ -202,8 +202,8 @@ inline size_t most_inside(const ModelConfig& model) {
 
 struct RunInside : InquiryResult {
   int32_t step = 0;
-  std::string text;  ///< as it was asked for; empty: the row that the run is measured on before every step
-  bool left_out = false;  ///< whether the losses without each part were asked for
+  std::string text;  ///< the requested text; empty: the row that the run is measured on before every step
+  bool left_out = false;  ///< whether the losses without each part were requested
   bool whole = true;      ///< all requested measurements are finished
   Inside found;
   std::optional<int32_t> spectra_of;   ///< the layer whose next update was decomposed; 0: outside the layers

@@ -148,7 +148,7 @@ std::unique_ptr<Residual> record_streams(Recorder& recorder, const StackWiring& 
   return std::make_unique<SeveralStreams>(recorder, streams);
 }
 
-/// Each of several streams is a sum that no norm stands on and no scale weighs.
+/// Each of several streams is a plain sum: without norms on it and without scales.
 void check_streams(const char* what, const StackWiring& stack) {
   if (streams_of(stack).one()) return;
   if (norm_at(stack, "second") != NormKind::None)

@@ -171,7 +171,7 @@ experiments::Table numbers_table(const Grid& grid, bool page) {
 /// Rows of one source stand together, in the order in which the file first names it.
 std::string sources_of_rows(const StudyFile& study) {
   std::vector<std::pair<std::string, std::string>> sources;
-  std::set<std::string> named;  // a row may stand in a part for each depth
+  std::set<std::string> named;  // a row may be in a part for each depth
   for (const Plan& part : study.parts)
     for (const Bundle& row : part.bundles) {
       if (!named.insert(row.name).second) continue;

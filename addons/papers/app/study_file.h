@@ -33,7 +33,7 @@ std::string picture_name(const StudyFile& study, const Plan& part, Metric metric
 std::string to_text(const StudyFile& study, const std::vector<Grid>& grids);
 nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids);
 std::string to_csv(const std::vector<Grid>& grids);
-/// Writes the page; `with_pictures`: they lie beside it.
+/// Writes the page; `with_pictures`: with links to the pictures next to it.
 std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, bool with_pictures,
                         const std::string& command);
 

@@ -75,7 +75,7 @@ inline constexpr std::string_view kPassage =
     "The dog that lives next door is a good dog. It barks when the postman comes, and it sleeps when the house is "
     "quiet. In the morning it waits at the gate, because the children give it a piece of bread.";
 
-/// Whether a path leads (folder_of) to a folder that has a config.json and weights beside it, or to a GGUF file.
+/// Whether a path leads (folder_of) to a folder with a config.json and weights, or to a GGUF file.
 bool is_published(const std::string& path);
 
 /// Reads the folder's config.json, tokenizer and the headers of its weights. Further training takes small steps: one

@@ -62,7 +62,7 @@ void plain(const uint8_t* from, float* to) {
     *to = static_cast<float>(at<From>(from));
 }
 
-/// 32 numbers: a scale, for some a minimum too, for five bits the last bit of all, then number i beside number i + 16.
+/// 32 numbers: a scale, maybe a minimum, with five bits the fifth bits, then numbers i and i + 16 in a byte.
 template <int bits, bool minimum>
 void short_block(const uint8_t* from, float* to) {
   const float scale = half(from), least = minimum ? half(from + 2) : 0;
@@ -96,8 +96,8 @@ float six_bits(const uint8_t* packed, int j, bool minimum) {
                                                                             << 4);
 }
 
-/// 256 numbers, of which each 32 have a scale and a minimum: two common factors, these, for five bits the last bit
-/// of all, then number i beside number i + 32.
+/// 256 numbers, a scale and a minimum for each 32: two common factors, the scales and minima, with five bits the fifth
+/// bits, then numbers i and i + 32 in a byte.
 template <int bits>
 void long_block(const uint8_t* from, float* to) {
   const float scales = half(from), minima = half(from + 2);
@@ -112,7 +112,7 @@ void long_block(const uint8_t* from, float* to) {
   }
 }
 
-/// 256 numbers, of which each 16 have a scale: four bits of all, two bits of all, the scales, a common factor.
+/// 256 numbers, a scale for each 16: the low four bits of all, the high two bits, the scales, a common factor.
 void q6_k(const uint8_t* from, float* to) {
   const float factor = half(from + 208);
   for (int i = 0; i < 256; ++i) {

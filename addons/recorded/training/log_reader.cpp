@@ -100,8 +100,8 @@ void take(double& to, double from) {
   if (!std::isnan(from)) to = from;
 }
 
-// The value behind a name of the outermost object. Only brackets and quotes are read: a line of a log may be
-// longer than the head, and Python writes NaN and Infinity, which are no JSON.
+// The value of a name in the outermost object. Only brackets and quotes are read: a line of a log may be longer than
+// the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   int depth = 0;
   for (size_t at = 0; at < line.size(); ++at) {

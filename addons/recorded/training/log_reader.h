@@ -27,8 +27,8 @@ namespace normscope::records {
 /// its sum; older shares shrink from sum to sum (Liu et al. 2020, section 4.1). With sum I adding branch b_I to x_I,
 ///     beta2.I.I = Var(b_I) / Var(x_I + b_I)                  as recorded
 ///     beta2.I.J = beta2.(I-1).J  Var(x_I) / Var(x_I + b_I)   J < I; J = 0: the embedding, which is all of x_1
-/// It is the engine's own measure (measure/step_metrics.h) where no norm stands on the stream, and where one does, as
-/// far as it scales all tokens and features alike.
+/// It is the engine's own measure (measure/step_metrics.h) where the stream has no norm, and where it has one, as far
+/// as it scales all tokens and features alike.
 class OlderShares {
  public:
   /// "beta2.I.J", J < I, and "beta2.I.sum"; nothing where the line already has them, lacks a number that they need, or

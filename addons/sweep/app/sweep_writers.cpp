@@ -318,7 +318,7 @@ std::string section_text(const Grid& grid, Metric metric, const std::string& pic
   if (!picture.empty()) out += fmt::format("\n![{}]({})\n", title_of(grid, metric), picture);
   out +=
       fmt::format("\n{}.\n\n{}", axes_text(grid.plan, true), experiments::to_markdown(lying(grid, metric)));
-  if (metric == Metric::Measured) return out;  // the losses stand above it, with the key
+  if (metric == Metric::Measured) return out;  // the losses are above it, with the key
   return out + "\n" + key_text(grid) + refusals_text(grid, metric);
 }
 

@@ -9,7 +9,7 @@
 
 namespace normscope::sweep {
 
-/// The work under way. Looking: it looks in the store. Ready: nothing is under way or was asked for.
+/// The work under way. Looking: reading from the store. Ready: nothing is under way or requested.
 enum class Phase : uint8_t { Ready, Looking, Training, Paused, Stopped, Done };
 
 /// A run that is being trained.

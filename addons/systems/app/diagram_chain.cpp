@@ -28,7 +28,7 @@ struct ChainPainter {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float key = input.compact ? 16.f : 34.f,
-              bar = input.compact ? 34.f : 50.f;  // columns beside the boxes
+              bar = input.compact ? 34.f : 50.f;  // columns next to the boxes
   const int layers = view::layers_of(run);
   const std::vector<float> gradients{input.data.by_layer(run, "ffn.w2.grad_norm", input.step)};
   std::vector<Rect> places{};

@@ -132,7 +132,7 @@ double convolution_flop(const ModelConfig& given, int32_t batch) {
     const ImageWindow window = convolution_window(config, layer);
     const double product =
         static_cast<double>(window.windows() * window.patch()) * channels_of(config, layer);
-    flop += (layer == 1 ? 4 : 6) * product;  // nobody needs the gradient of the image
+    flop += (layer == 1 ? 4 : 6) * product;  // the image needs no gradient
   }
   return flop * batch;
 }

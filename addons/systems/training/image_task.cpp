@@ -8,7 +8,7 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kTwelfth = 12;  // one of so many parts validates
+constexpr size_t kTwelfth = 12;  // one part of twelve validates
 
 std::string_view text_of(const std::vector<uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

@@ -235,7 +235,7 @@ void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
 void TapeScreen::draw_finite(Ui& ui, const Rect& line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (!state_->error.empty() && size_ == Size::Compact) {  // otherwise the error stands above
+  if (!state_->error.empty() && size_ == Size::Compact) {  // otherwise the error is shown above
     ui.mark("tape/error", line, state_->error, tr("Why the last request has no result."));
     p.text_in(line, {Face::Sans, type::body}, t.ink, state_->error);
     return;

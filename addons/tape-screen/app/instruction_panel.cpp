@@ -179,7 +179,7 @@ std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
   return "\n" + tr("here: {value}", {{"value", number(static_cast<double>(v), 4)}});
 }
 
-constexpr double kMinError = 1e-16;  // stands for no error at all on a logarithmic axis
+constexpr double kMinError = 1e-16;  // for an error of zero on a logarithmic axis
 
 std::optional<size_t> best_of(const NumericCheck& check) {
   const Difference* best = check.best_central();

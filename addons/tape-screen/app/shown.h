@@ -80,7 +80,7 @@ struct Element {
 struct ElementCheck {
   uint64_t step = 0;
   int32_t node = -1;
-  int64_t asked_sequence = 0;  ///< sequence of the pictures when it was asked for
+  int64_t asked_sequence = 0;  ///< sequence of the pictures at the request
   std::optional<Element> asked;
   int64_t sequence = 0;  ///< sequence of the element
   Element element;

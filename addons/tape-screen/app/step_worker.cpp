@@ -234,7 +234,7 @@ void StepWorker::look() {
 /// Makes the run's program with parameters of its own, so that it cannot change the player's tensors.
 void StepWorker::prepare_timing() {
   const MachinePeak machine = measure_machine_peak(1, kRoofBudget);
-  const Roofline before = roof_.value_or(Roofline{});  // training beside the measurement can only lower it
+  const Roofline before = roof_.value_or(Roofline{});  // training during the measurement can only lower it
   roof_ = Roofline{std::max(before.flops, 1e9 * machine.gflops),
                    std::max(before.bytes, 1e9 * machine.bandwidth_gbs)};
   timing_ = std::make_unique<StepProgram>(*step_->spec, step_->shape, step_->spec->train.reuse_gradients,

@@ -39,7 +39,7 @@ inline constexpr int kPasses = 7;
 
 struct TapeState {
   std::shared_ptr<const StepFacts> facts;        ///< null: no step yet
-  std::shared_ptr<const InstructionView> shown;  ///< the instruction asked for last, or an earlier one
+  std::shared_ptr<const InstructionView> shown;  ///< the instruction requested last, or an earlier one
   std::shared_ptr<const ElementCheck> checked;
   std::string error;  ///< why the last request failed, one line
 };

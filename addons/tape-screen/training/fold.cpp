@@ -153,7 +153,7 @@ std::string to_string(const Fold& fold, const Roofline& roof, bool open) {
   for (const FoldUpdate& u : fold.update)
     rows.push_back(line_row("all parameters", to_string(u.op), "", 0, none, u.side, roof));
   auto group = fold.groups.begin();
-  size_t inside = 0;  // first line behind the closed layer
+  size_t inside = 0;  // first line after the closed layer
   for (size_t i = 0; i < fold.lines.size(); ++i) {
     const FoldLine& line = fold.lines[i];
     for (; group != fold.groups.end() && group->first == i; ++group) {

@@ -1,5 +1,5 @@
-// One training step folded at its loss: forward instructions down, backward instructions up, so that an op
-// and its gradient stand on one line. Layers and sub-layers fold too, with sums. Called by normscope tape --fold.
+// One training step folded at its loss: forward instructions down, backward instructions up, so that an op and its
+// gradient are on one line. Layers and sub-layers fold too, with sums. Called by normscope tape --fold.
 #pragma once
 
 #include "training/measure/step/profile.h"

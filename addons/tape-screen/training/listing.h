@@ -12,7 +12,7 @@ struct Place {
   size_t offset = 0;
   bool reused = false;  ///< a later tensor lies there too
 };
-/// Writes "activations+4096", with "~" behind it where reused, or "nowhere".
+/// Writes "activations+4096", with "~" after it where reused, or "nowhere".
 std::string to_string(const Place& place);
 
 struct ListedParameter {

@@ -40,8 +40,8 @@ struct NumericCheck {
 NumericCheck check_element(StepPlayer& player, size_t node, int input = -1, int64_t element = -1,
                            const std::function<bool()>& stop = {});
 
-/// "L01.ffn.1" or "L01.ffn.1/L01.ffn.w1", either with an element behind it: "[17]" or, by coordinates,
-/// "[3,0,17]". Throws Error for a name that is not on the tape or an element beyond the tensor.
+/// "L01.ffn.1" or "L01.ffn.1/L01.ffn.w1", either followed by an element: "[17]" or, by coordinates, "[3,0,17]". Throws
+/// Error for a name that is not on the tape or an element beyond the tensor.
 NumericCheck check_element(StepPlayer& player, std::string_view what);
 
 /// Checks one element of every op with a gradient, in the order of recording.

@@ -106,7 +106,7 @@ struct GatherOptions {
 
 Exit lesson_gather(const GatherOptions& options) {
   const course::Course course = course_of(options.folder, options.language, course::course_language());
-  words::use(course.words->name());  // numbers are written as the texts beside them
+  words::use(course.words->name());  // numbers are in the language of the texts around them
   std::vector<NamedFile> inputs;
   for (const std::string& file : options.files) inputs.push_back({"predictions", file});
   refuse_clashes({{"--csv", options.csv}}, inputs);

@@ -468,7 +468,7 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Comparison& all = f.all();
-  const float free = rest.h - kLoupeHead - kStepRow - 6 * kGridRow,  // beside a loupe of six matrices
+  const float free = rest.h - kLoupeHead - kStepRow - 6 * kGridRow,  // that a loupe of six matrices leaves
       high = std::clamp(free / static_cast<float>(all.runs.size() - 1), kMinPlaceRow, kPlaceRow);
   for (size_t run = 0; run < all.runs.size(); ++run) {
     if (run == all.baseline()) continue;

@@ -63,7 +63,7 @@ class SideBySide {
   /// Opens a log or a saved run in `place` (0 to 7), else in the first free place. Where no place is free it returns
   /// false and opens nothing: the user has to clear a place. Further runs of the file take further free places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
-  /// Clears a place; behind a recorded run, its live run is shown again.
+  /// Clears a place; if it had a recorded run, its live run is shown again.
   void leave_out(size_t place);
   /// Shows the live run of this place again.
   void bring_back(size_t place);

@@ -223,7 +223,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
              tr("Run {run}. Click, or press {run}, to make it the baseline.", {{"run", place.letter}}), over)
           .clicked)
     choose_baseline(place.letter);
-  const bool narrow = !compact && card.w < kNarrow;  // then the loss stands below the name
+  const bool narrow = !compact && card.w < kNarrow;  // then the loss is below the name
   const float pad = compact ? 9 : space::pad - 2, size = compact || narrow ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
   const float below = card.bottom() - (compact ? 25.f : 26.f), menu_w = narrow || card.w < 200 ? 26.f : 90.f;
@@ -245,7 +245,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const TextStyle bold{Face::Bold, compact || narrow ? type::title : type::run_name};
   const float room = card.right() - pad - loss_w - (narrow ? 0.f : 8.f) - left;
   const std::string title = title_of(f, *run, bold, room);
-  const bool untitled = compact && title == "…";  // then the name stands below
+  const bool untitled = compact && title == "…";  // then the name is below
   if (!untitled) p.text({left, card.y + 25}, bold, t.ink, title);
   if (narrow) {
     float x = card.x + pad;

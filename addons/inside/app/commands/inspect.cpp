@@ -21,7 +21,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr size_t kMaxTokens = 32;  ///< rows of tokens; of a longer text those with the largest loss
-constexpr size_t kMaxColumns = 8;  ///< tokens beside each other
+constexpr size_t kMaxColumns = 8;  ///< tokens next to each other
 constexpr size_t kMaxGuesses = 4;  ///< of one token
 constexpr size_t kMaxParts = 12;   ///< of one logit
 
@@ -89,7 +89,7 @@ void print_stream(const Inspection& of) {
 /// The shares of the embedding, the earlier layers and the layer itself in a state.
 using LayerShares = std::array<double, 3>;
 
-/// Adds up the shares of the parts `share(0)` to `share(last)`, of which those from `first` on are the layer's.
+/// Adds up the shares of the parts `share(0)` to `share(last)`; from `first` on they are the layer's.
 template <typename Share>
 LayerShares sums_of(size_t first, size_t last, const Share& share) {
   LayerShares sums{};

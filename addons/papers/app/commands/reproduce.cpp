@@ -42,7 +42,7 @@ Claims claims_of(const ReproduceOptions& options) {
   return all;
 }
 
-/// Whether the claim was asked for by its name, or with its whole folder: "xiong-2020".
+/// Whether the claim is named, by its id or by its folder "xiong-2020".
 bool is_asked(const Claim& claim, const std::string& name) {
   return claim.id == name || std::filesystem::path(claim.file).parent_path().filename() == name;
 }

@@ -193,7 +193,7 @@ struct Claims {
 /// Reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in `broken`.
 Claims read_claims(const std::string& folder, const std::string& pairs = {});
 
-/// The folder claims/ beside the program, or in the sources; NORMSCOPE_CLAIMS overrides both.
+/// The folder claims/ next to the program, or in the sources; NORMSCOPE_CLAIMS overrides both.
 std::string claims_folder();
 
 }  // namespace normscope::reproduce

@@ -35,8 +35,8 @@ std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, 
 /// nothing while a run is missing. A loss that is not finite counts as infinite.
 std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers);
 
-/// How many runs and steps a claim takes with so many seeds, controls included, and their arithmetic
-/// (step_flop). A line without training counts as one step for each model.
+/// The runs and steps of a claim with `seeds` seeds, controls included, and their arithmetic (step_flop). A line
+/// without training counts as one step for each model.
 struct Cost {
   int32_t runs = 0;
   int64_t steps = 0;

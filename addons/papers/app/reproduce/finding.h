@@ -16,8 +16,8 @@ namespace normscope::reproduce {
 struct CheckResult : course::CheckOutcome {
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
-  /// Whether the word for the check is speed, not quality: it compares losses of which some still fell by
-  /// more than kLevel of the claimed difference in the last quarter, or the claim says so itself.
+  /// Whether the check compares speed, not quality: some of its losses still fell by more than kLevel of the claimed
+  /// difference in the last quarter, or the claim is one of speed.
   bool speed = false;
   bool compares = false;  ///< compares runs at their end, in a claim of quality or of speed
   std::string why{};      ///< why it cannot be told, or is of speed; empty: nothing to say
@@ -32,12 +32,12 @@ struct Outcome {
   /// Whether some measures are known by mean and range alone (RecordedFindings): their values are the ends
   /// of the range.
   bool spread_alone = false;
-  int32_t seeds = 0;        ///< asked for
+  int32_t seeds = 0;        ///< requested
   course::Results results;  ///< measures and curves of the seeds known so far
   std::vector<CheckResult> checks;
   Finding finding = Finding::Unknown;
   std::string sentence;  ///< the claim's, with its numbers filled in; of Unknown what is missing
-  double seconds = 0;    ///< core seconds that its runs took, whoever trained them
+  double seconds = 0;    ///< core seconds that its runs took, wherever they were trained
 };
 
 /// The limit for a claim of quality: in every arm and with every seed the fitted fall of the loss over the
@@ -113,8 +113,8 @@ std::string summary_text(const std::vector<Outcome>& outcomes);
 nlohmann::json to_json(const std::vector<Outcome>& outcomes);
 /// One line per measure and seed.
 std::string to_csv(const std::vector<Outcome>& outcomes);
-/// Draws the paper's numbers beside ours, and below them the claim's curves, in light colours, and in dark
-/// ones where the viewer prefers them.
+/// Draws the paper's numbers next to ours, and below them the claim's curves, in light colours, and in dark ones where
+/// the viewer prefers them.
 std::string to_svg(const Outcome& outcome);
 /// Writes a page; `command` says how it was made.
 std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command);

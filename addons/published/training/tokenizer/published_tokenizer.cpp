@@ -22,7 +22,7 @@ struct AddedToken {
   int32_t id = 0;
   bool single_word = false;  ///< only between characters that belong to no word
   bool takes_left = false;   ///< with the white characters before it
-  bool takes_right = false;  ///< and with those behind it
+  bool takes_right = false;  ///< and with those after it
   bool normalized = false;   ///< is searched in the normalised text
   bool special = false;      ///< may be left out of a decoded text
 };

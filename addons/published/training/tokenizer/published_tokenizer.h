@@ -29,8 +29,8 @@ class PublishedTokenizer {
   /// Reads a tokenizer.json from memory; `name` stands for the file in errors.
   static PublishedTokenizer parse(std::string_view json, const std::string& name);
 
-  /// Puts begin and end around the text where they are asked for; special tokens in the text are found either way.
-  /// Bytes that are not UTF-8 are read as U+FFFD. Throws Error for a character that the model cannot encode.
+  /// With Special::Kept, adds begin and end around the text; special tokens in the text are found either way. Bytes
+  /// that are not UTF-8 are read as U+FFFD. Throws Error for a character that the model cannot encode.
   std::vector<int32_t> encode(std::string_view text, Special around = Special::Kept) const;
   /// Skips numbers without a token.
   std::string decode(std::span<const int32_t> ids, Special special = Special::LeftOut) const;

@@ -26,7 +26,7 @@ void require_tags(const std::vector<DependencyTree>& sentences, const std::strin
   }
 }
 
-/// Prints both counts of the sentences that came with a tree, but never among the trees.
+/// Prints the scores of sentences with a tree; to standard error if the trees go to standard output.
 void say_scores(const std::vector<DependencyTree>& sentences, const std::vector<DependencyTree>& parsed,
                 bool beside_trees) {
   std::vector<DependencyTree> gold, ours;
