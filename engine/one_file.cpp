@@ -142,7 +142,7 @@ struct Sizes {
 };
 
 // Causal attention of several heads: each letter reads itself and those before it.
-//   p = softmax(q k^T / sqrt(d_h)) over the letters read,  out = (p v) W_O + b_O
+//   p = softmax(q k^T / sqrt(d_h)) over the letters read, in each head,  out = (p v) W_O + b_O
 // Backward: dv = p^T dout, dp = dout v^T, ds = p (dp - sum(p dp)), dq = ds k / sqrt(d_h), dk = ds^T q / sqrt(d_h)
 struct Attention {
   Sizes s;

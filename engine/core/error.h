@@ -50,7 +50,7 @@ struct Message : std::string {
 /// The parts of a text of fail(), "[where] message"; of another text, the whole of it and an empty `where`.
 const Message& without_where(const Message& message);
 const Message& where_of(const Message& message);
-/// A space replaces each control character. Beyond `most` bytes, the text and each argument end in "...".
+/// A space replaces each control character. A text or argument of more than `most` bytes is cut there, and "..." added.
 Message on_one_line(Message message, size_t most);
 
 struct Error : std::runtime_error {

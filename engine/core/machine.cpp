@@ -97,7 +97,7 @@ std::optional<double> least_limit(const std::string& root, std::string_view cont
     if (first == line.npos || second == line.npos) continue;
     const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
     for (const std::string& mount : mounts_of(controllers, controller))
-      // Up to the root: in a container `path` may be the machine's, and then only the root is visible, its own group.
+      // Up to the root: `path` may be the machine's, of which a container sees only the root, its own group.
       for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
         if (const auto limit = limit_of(root + mount + path); limit && (!least || *limit < *least))
           least = limit;

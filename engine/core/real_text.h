@@ -1,5 +1,5 @@
-// Reads a floating-point number from text as std::from_chars does, also where the standard library reads only whole
-// numbers so (libc++ before version 20, which the build for browsers uses).
+// Reads a floating-point number from text as std::from_chars does, also where the standard library has from_chars for
+// integers only (libc++ before version 20, which the build for browsers uses).
 #pragma once
 
 #include <charconv>

@@ -231,8 +231,8 @@ constexpr int64_t kGroupFloats = kGroupTiles * (kTileRows * kMaxK + kLine);
 constexpr int64_t kGroupAt = static_cast<int64_t>(kScratchFloats) - kGroupFloats - kLine;
 static_assert(kGroupAt >= kPanel * kMaxK);
 
-/// Whether rows this many floats apart share a few sets of an L1 cache and evict each other: true for a multiple of 4
-/// KiB, give or take half a line.
+/// Whether rows this many floats apart share a few sets of an L1 cache and evict each other: true for multiples of
+/// 4 KiB, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
 /// Runs at lowering: its dozen divisions would slow down the chunks of small products.

@@ -43,7 +43,7 @@ Dots dots(const float* a, const float* b, int64_t n);
 void add_scaled(const float* x, float factor, float* sum, int64_t n);
 /// Returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
-/// For an even count, which may not be zero, the mean of the two middle numbers; NaN when any number is NaN.
+/// x must not be empty. For an even count the mean of the two middle numbers; NaN when any number is NaN.
 double median(std::span<const float> x);
 
 /// The numbers of a parameter around an update: its gradient, and its values before and after.

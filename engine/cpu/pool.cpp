@@ -186,7 +186,7 @@ bool Pool::in_the_way(size_t worker) const noexcept {
   return false;
 }
 
-/// Moves the calling worker to another of the pool's processors; not where they are fewer than threads, as two then
+/// Moves the calling worker to another of the pool's processors, unless these are fewer than the threads: two then
 /// have to share one. Where the others are busy the system brings it back, so no worker does this often.
 void Pool::leave_processor() const noexcept {
 #ifdef __linux__

@@ -10,9 +10,9 @@
 
 // Connects a kernel file to the registry: the plan functions of the chosen instruction set are picked when a Program
 // is lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
-// NORMSCOPE_KERNELS(name), after HWY_AFTER_NAMESPACE, defines name##_kernels() from `Stages name##_forward(const
-// Call&)` and `name##_backward` of each instruction set's namespace; NORMSCOPE_FORWARD_KERNELS(name) is for an op
-// without a backward.
+// NORMSCOPE_KERNELS(name), after HWY_AFTER_NAMESPACE, defines name##_kernels() from
+// `Stages name##_forward(const Call&)` and `name##_backward` of each instruction set's namespace;
+// NORMSCOPE_FORWARD_KERNELS(name) is for an op without a backward.
 #undef NORMSCOPE_PLAN
 #undef NORMSCOPE_KERNELS
 #undef NORMSCOPE_FORWARD_KERNELS

@@ -1,4 +1,4 @@
-// Apply the vector functions of the kernels (cpu/simd_inl.h) to arrays, so that the accuracy test can sweep them.
+// Applies the vector functions of the kernels (cpu/simd_inl.h) to arrays, so that the accuracy test can sweep them.
 //   exp: at most 2 ulp, NaN stays NaN, below -87.33 the result may be flushed to zero
 //   tanh: at most 4 ulp, NaN stays NaN
 //   erf: at most 2 ulp, NaN stays NaN

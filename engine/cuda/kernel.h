@@ -20,7 +20,7 @@ struct UpdateTable {
   const ParameterCall* parameters = nullptr;
   const ParameterCall* on_host = nullptr;  ///< the same list, in host memory: shapes and addresses
   const Chunk* chunks = nullptr;
-  const int32_t* first_chunk = nullptr;  ///< index by parameter, and the end of the last
+  const int32_t* first_chunk = nullptr;  ///< of each parameter; at the end chunk_count
   int32_t parameter_count = 0, chunk_count = 0;
   double* partials = nullptr;    ///< two for each chunk
   double* sums = nullptr;        ///< two for each parameter

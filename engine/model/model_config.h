@@ -166,8 +166,8 @@ struct ModelConfig {
   /// gradient. Only with positions that reach back so far; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Other networks than
-  /// transformers: the number of classes.
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. For networks
+  /// other than transformers: the number of classes.
   int32_t classes = 0;
   AttentionConfig attention;
   Pooling pooling = Pooling::First;  ///< with classes only

@@ -196,7 +196,7 @@ OpRules attention_rules() {
               }};
 }
 
-// ---- layer_norm: saves mean and 1/sigma of every row; for DyT and Derf 0 and their scale of the row
+// ---- layer_norm: saves mean and 1/sigma of every row; for DyT and Derf 0 and the row's factor
 
 namespace {
 

@@ -55,7 +55,7 @@ uint64_t hash_bytes(std::string_view bytes, uint64_t start = 0xcbf29ce484222325u
 class TextSource {
  public:
   static constexpr size_t kMaxBytes = 50'000'000;
-  static constexpr size_t kWindowsPerSplit = 4;  // a shorter split is refused, see require_context()
+  static constexpr size_t kWindowsPerSplit = 4;  // fewest contexts in a split, see require_context()
 
   /// `name` begins the error messages (a file name, or a description). Throws Error if the text is empty, not UTF-8,
   /// holds NUL bytes, or has one distinct character only.

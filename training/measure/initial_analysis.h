@@ -44,8 +44,8 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 ///   D = mean over tokens and features of (F(x, W) - F(x, W + delta))^2 / Var(F).
 /// The final state is normalised first, so D = 2 means two unrelated states (Liu et al. 2020, section 4.2). delta is
 /// Gaussian, for each weight matrix of the sub-layers with `relative` times its standard deviation. Gains, biases,
-/// scales and the input x_0 stay as they are; the authors' code also perturbs the embedding, which adds a change at N =
-/// 0 that no sub-layer made. It works on a clone.
+/// scales and the input x_0 stay as they are; the authors' code also perturbs the embedding, which adds a change at
+/// N = 0 that no sub-layer made. It works on a clone.
 double output_change(const Store& store, const ModelConfig& config, const Batch& batch, double relative,
                      uint64_t seed);
 

@@ -84,31 +84,34 @@ inline constexpr double kDominates = 10;
 /// several streams the state is the input of the next sub-layer, and c_IJ is the branch times its weight in it.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
 /// "NAME.longest": the length |x| of the longest state after sub-layer NAME over the median length. From kDominates on,
-/// this one token dominates the shares above and every variance. "NAME.token_share": the own share by token, Var(c_II)
-/// / Var(x_I) over the features of a token alone, median over the tokens. Ours; where all states are equally long, it
-/// is near beta2.I.I. "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et
-/// al. 2022); 1: all tokens point the same way. "NAME.layer_cosine": mean over tokens of the cosine between the
-/// sub-layer's input and output. "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats
-/// (attention sub-layers only), and "NAME.head.1.entropy" and so on of each head. "NAME.largest_logit": the largest
-/// score that goes into the softmax, with its sign, over heads, queries and the keys they see (its growth: Wortsman et
-/// al. 2023, arXiv 2309.14322, section 3.1.1), "NAME.head.1.logit" of each head. "NAME.first_mass": mean over heads and
-/// queries of the probability of the first key, which attention sinks hold (Xiao et al. 2023, arXiv 2309.17453),
-/// "NAME.head.1.first_mass" of each head. The first query counts, too: where attention is causal, it has nothing else
-/// to see. "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and
-/// of the skip path, scales included: v_i and the denominator of Liu et al., section 4. "NAME.extreme": the largest |x|
-/// over the median |x| of all numbers of the state after the sub-layer, and "NAME.extreme_position", from 1, the
-/// largest one's position in its sequence (massive activations: Sun et al. 2024, arXiv 2402.17762). NaN where the
-/// median is zero. "NAME.effective_rank": of the states after the sub-layer, the rows Y of a sequence, mean over
-/// sequences:
+/// this one token dominates the shares above and every variance.
+/// "NAME.token_share": the own share by token, Var(c_II) / Var(x_I) over the features of a token alone, median over the
+/// tokens. Ours; where all states are equally long, it is near beta2.I.I.
+/// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022); 1: all
+/// tokens point the same way.
+/// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
+/// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only), and
+/// "NAME.head.1.entropy" and so on of each head.
+/// "NAME.largest_logit": the largest score that goes into the softmax, with its sign, over heads, queries and the keys
+/// they see (its growth: Wortsman et al. 2023, arXiv 2309.14322, section 3.1.1), "NAME.head.1.logit" of each head.
+/// "NAME.first_mass": mean over heads and queries of the probability of the first key, which attention sinks hold (Xiao
+/// et al. 2023, arXiv 2309.17453), "NAME.head.1.first_mass" of each head. The first query counts, too: where attention
+/// is causal, it has nothing else to see.
+/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and of the
+/// skip path, scales included: v_i and the denominator of Liu et al., section 4.
+/// "NAME.extreme": the largest |x| over the median |x| of all numbers of the state after the sub-layer, and
+/// "NAME.extreme_position", from 1, the largest number's position in its sequence (massive activations: Sun et al.
+/// 2024, arXiv 2402.17762). NaN where the median is zero.
+/// "NAME.effective_rank": of the states after the sub-layer, the rows Y of a sequence, mean over sequences:
 ///   tr(Y Y')^2 / |Y Y'|^2
 /// the participation ratio of the eigenvalues of Y Y': 1 where all rows lie on one line (rank collapse: Dong et al.
 /// 2021, arXiv 2103.03404), T where T rows are orthogonal and equally long. Roy and Vetterli's effective rank (2007)
 /// takes the entropy of singular values instead, which costs a decomposition.
 /// "NAME.WORD": the factor of a form of residual streams (ResidualRow::factor), by the form's word.
 /// "NAME.read.1" and so on: of several streams, the mean over tokens of each stream's weight when they are read after
-/// the sub-layer; over depth, of the embedding and of each branch so far. "NAME.skip.mean", "NAME.branch.mean": mean
-/// over features of a learned scale, if any: of the residual stream (Admin's ω, NormFormer's λ) or of the branch
-/// (ReZero's α, FixUp's s).
+/// the sub-layer; over depth, of the embedding and of each branch so far.
+/// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
+/// (Admin's ω, NormFormer's λ) or of the branch (ReZero's α, FixUp's s).
 class LiveMeasurements {
  public:
   /// Measures the first `sequences` of the batch.

@@ -30,10 +30,10 @@ inline constexpr double kMinMultiple = 1.0 / 64, kMaxMultiple = 1024;
 
 /// Finds the multiple c > 0 of an update at which loss_at(c) crosses `start`, the loss before it.
 /// It bisects by log c, in at most kCriticalPasses (spec.h) calls, down to neighbours a factor of 1.2 apart: the lower
-/// did not raise the loss, the higher did. Between them it takes the root of the straight line through (loss - start) /
-/// c at both ends, which is exact where the loss is quadratic. Where even kMinMultiple raises the loss, it returns
-/// kMinMultiple as an upper bound; where kMaxMultiple does not, kMaxMultiple as a lower bound. A loss that is not
-/// finite counts as raised. Where the loss crosses several times, it finds one of the upward crossings.
+/// did not raise the loss, the higher did. Between them it takes the root of the straight line through
+/// (loss - start) / c at both ends, which is exact where the loss is quadratic. Where even kMinMultiple raises the
+/// loss, it returns kMinMultiple as an upper bound; where kMaxMultiple does not, kMaxMultiple as a lower bound. A loss
+/// that is not finite counts as raised. Where the loss crosses several times, it finds one of the upward crossings.
 double critical_multiple(double start, const std::function<double(double)>& loss_at);
 
 class CriticalRate {

@@ -74,9 +74,9 @@ class Run {
   /// measurements too. With `every` above 1 (on a device: at least 16) a step's numbers are repeated until the next
   /// measured step.
   void measure_live(bool on, int32_t every = 1);
-  /// Returns once which measurement the run leaves out from now on, and why ("the critical rate is left out: [memory]
-  /// ..."); empty: none. The critical rate needs memory of its own; the run tries it again when it was switched off and
-  /// on, or the run moved.
+  /// Returns, only once, which measurement the run leaves out from now on, and why ("the critical rate is left out:
+  /// [memory] ..."); empty: none. The critical rate needs memory of its own; the run tries it again when it was
+  /// switched off and on, or the run moved.
   Message take_notice();
 
   RunState state() const;
@@ -114,7 +114,7 @@ class Run {
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
   /// This run as it was after `step` (0..steps_done()), once the caller has stepped it up to `step`: it begins at the
-  /// last keyframe before `step`, or at step 0. Later edits are left out. Its history begins after `step`.
+  /// last keyframe up to `step`, or at step 0. Later edits are left out. Its history begins after `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// Sets the bytes of the history's frames and of the keyframes; both thin at once.

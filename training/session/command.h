@@ -102,8 +102,8 @@ struct LoadText {
   static const char* doing() { return "loading the text"; }
 };
 /// Gives one run a whole specification, as undo does. A kept run with this specification, from before an edit or a
-/// restart, returns as it was left and catches up: the newest with `edits` edits. Where none is kept, live fields are
-/// edited, and others restart the run.
+/// restart, returns as it was left and catches up: the newest with `edits` edits, else the newest. Where none is kept,
+/// live fields are edited, and others restart the run.
 struct SetSpec {
   int32_t run = 0;
   std::shared_ptr<const RunSpec> spec;

@@ -93,7 +93,7 @@ class LabTrainer {
   /// Does one portion of the first work that waits: a finished whole run, a copied step, an inquiry, a score, a step of
   /// a run that catches up, a step of all runs, a line of text, a step of a rerun with another seed. Throws Error.
   void work();
-  /// Recovers from a DeviceError: all runs go on on the CPU from their newest snapshots. False if they are there.
+  /// Recovers from a DeviceError: all runs continue on the CPU from their newest snapshots. False if they were there.
   bool fall_back(const Message& why);
 
   /// The present session. It refers to files of the last image where nothing changed, unless `whole`.

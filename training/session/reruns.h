@@ -1,5 +1,5 @@
-// Runs that the Lab trains in addition to the shown runs, of which they change no bit: reruns of its cards with other
-// seeds, and whole runs, which an instant Lab shows when they have ended. Internal to training/session.
+// Runs that the Lab trains in addition to the shown runs, without changing a bit of them: reruns of its cards with
+// other seeds, and whole runs, which an instant Lab shows when they have ended. Internal to training/session.
 #pragma once
 
 #include <atomic>

@@ -81,7 +81,7 @@ class Autosaver {
   explicit Autosaver(std::string folder) : writer_(std::move(folder)) {}
   bool busy() const;
   void give(SessionImage image);  ///< only while it is not busy; throws Error where there is no thread
-  /// Returns once the error of the last image; empty: none.
+  /// Returns the error of the last image, the first time only; empty: none.
   Message take_error();
 
  private:

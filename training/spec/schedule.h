@@ -62,8 +62,8 @@ Schedule::Kind schedule_from(std::string_view name);  ///< throws Error listing 
 /// is chosen so that the curve comes nearest to a half cosine from 0 to `end` and a straight line from `end` to d1; a
 /// square of the difference weighs exp(-directions (d - end)^2 / 2000). `directions` is the largest dual norm of an
 /// update of norm one: for matrices m x n, the sum of min(m, n) where the update has the spectral norm one, and of m n
-/// where its largest element is one; the authors' code counts every matrix of the model, embeddings too. After a change
-/// of the optimizer to another `directions`, the warm-up is judged by the new curve.
+/// where its largest element is one; the authors' code counts every matrix of the model, embeddings too. Another
+/// optimizer, with other `directions`, has another curve, also for a warm-up that was over.
 class LossWarmup {
  public:
   /// Both are positive.

@@ -86,7 +86,7 @@ constexpr auto of_data = [](auto& spec) -> auto& {
 /// Adds an add-on's sentence to the help of a core setting.
 void add_help(std::vector<Field>& fields, std::string_view key, std::string_view help);
 
-/// Inserts the rows of an add-on after the field `key`: fields are set in table order, and data's precede data.name.
+/// Inserts the rows of an add-on after the field `key`: fields are set in table order, fields of data before data.name.
 void insert_behind(std::vector<Field>& fields, std::string_view key, const std::vector<Field>& rows);
 
 #define SETTINGS(add) void add(std::vector<Field>& fields);

@@ -590,7 +590,7 @@ HWY_NOINLINE void uncap(const Call& call, const Head& x, const Block& at) {
   cap_gradients(x, at.q0, at.m, scores, at.scores + x.first);
 }
 
-/// The call with which each head writes a dk and dv of its own to the workspace; a later stage adds up each group.
+/// The call with which each head writes dk and dv to the workspace, in rows as wide as q's; a later stage sums groups.
 inline Call with_own_keys(Call call, const Head& x) {
   for (const int input : {1, 2}) {
     if (!writes(call, input)) continue;

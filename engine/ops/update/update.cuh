@@ -119,7 +119,7 @@ struct Adam : WeightUpdate {
     rate = static_cast<float>(static_cast<double>(step->lr) * static_cast<double>(step->rectification) /
                               static_cast<double>(step->bias_correction1));
   }
-  /// Updates an element's moments and returns its step, without the parameter's own rate.
+  /// Updates an element's moments and returns its step at the run's rate, without the parameter's own factor.
   __device__ float step_of(const ParameterCall& p, int64_t i, float w0) const {
     const float m0 = p.m[i], g = gradient(p, i, w0);
     const float m = m0 + beta1_rest * (g - m0), v = beta2 * p.v[i] + beta2_rest * (g * g);

@@ -65,13 +65,14 @@ struct LastLayer {
   double token_gradient = 0;  ///< g^2
   double alignment = 0;       ///< a
 };
-/// A mean field over six kinds of pairs of tokens: of one sequence, at one place of two sequences, or at two places of
-/// two sequences; each of one symbol or of two. The tokens share symbol and position embeddings from the start and grow
-/// more alike through attention (even over the positions seen) and ReLU. Logits have unit variance; with tied tables a
-/// token's own symbol stands out by root(D times its share of the state). It speaks of a causal decoder, Post-LN or
-/// Pre-LN, with Xavier's variances, ReLU, a norm that leaves unit mean square, learned or no positions, no dropout and
-/// no label smoothing; empty elsewhere. Measured: within 17 % of the root mean square over ten seeds (depths 1 to 24,
-/// widths 32 to 128, batches 1 to 16, tied or not); single seeds scatter by 10 % (Pre-LN) to 25 % (Post-LN).
+/// A mean field over six kinds of pairs of tokens: in one sequence, at one position of two sequences, or at two
+/// positions of two; each of one symbol or of two. The tokens share symbol and position embeddings from the start and
+/// grow more alike through attention (even over the positions seen) and ReLU. Logits have unit variance; with tied
+/// tables a token's own symbol stands out by root(D times its share of the state). It speaks of a causal decoder,
+/// Post-LN or Pre-LN, with Xavier's variances, ReLU, a norm that leaves unit mean square, learned or no positions, no
+/// dropout and no label smoothing; empty elsewhere. Measured: within 17 % of the root mean square over ten seeds
+/// (depths 1 to 24, widths 32 to 128, batches 1 to 16, tied or not); single seeds scatter by 10 % (Pre-LN) to 25 %
+/// (Post-LN).
 std::optional<LastLayer> last_layer_start(const ModelConfig& config, int32_t batch, const Agreement& data);
 /// "Pre-LN profile": `pre_gradient_profile` is the norm of dL/dW2 of layer l relative to the last layer's, root of
 /// q_{L+1}/q_{l+1}; `squares` has the mean square of the stream after each layer.
