@@ -27,7 +27,7 @@ using Bits =
     hwy::UnsignedFromSize<static_cast<size_t>(kLanes / 4)>;  // one bit per element, 2 kLanes in each stream
 constexpr int64_t kDrawn = kStreams * 2 * kLanes;            // elements drawn at a time
 
-/// The inputs, next to an element's index, that decide whether the element is kept.
+/// The inputs that decide, together with an element's index, whether the element is kept.
 struct DropoutSite {
   uint32_t site, step;
   uint64_t seed;

@@ -26,7 +26,7 @@ namespace {
 
 // These wait for an atomic number to change, and wake the waiting threads, by the system's own call: std::atomic::wait
 // is not such a call everywhere. In a browser the standard library polls, up to eight milliseconds apart. libstdc++
-// yields four times before it waits, which next to a busy process gives away the rest of a time slice.
+// yields four times before it waits, which gives the rest of a time slice away to any busy process.
 
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
               std::atomic<uint32_t>::is_always_lock_free);
@@ -177,8 +177,8 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
 }
 
 /// Whether another thread that runs chunks is on the calling thread's core. The system often wakes a worker on the
-/// caller's own core, above all next to busy processes, and leaves it there even after they end. Spinning on that core
-/// only keeps the other thread from its work.
+/// caller's own core, above all while other processes are busy, and leaves it there even after they end. Spinning on
+/// that core only keeps the other thread from its work.
 bool Pool::in_the_way(size_t worker) const noexcept {
   const int here = this_processor();
   for (size_t i = 0; i < threads_ && here >= 0; ++i)
@@ -199,7 +199,7 @@ void Pool::leave_processor() const noexcept {
 }
 
 /// Spins until ready() (returns true) or until kSpin has passed (false), for a microsecond only if in_the_way(). It
-/// never yields: next to a busy process that would repeatedly give away the core for a whole time slice.
+/// never yields: that would repeatedly give the core to a busy process for a whole time slice.
 template <typename Ready>
 bool Pool::spin_until(size_t worker, Ready ready) const noexcept {
   std::chrono::steady_clock::time_point start;

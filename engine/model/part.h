@@ -39,7 +39,7 @@ class Part {
   virtual void start(const std::string& /*matrix*/, const Wiring&, Init::Unit /*along*/, Init&) {}
   virtual void begin() {}  ///< with the embedding: declares tables
   virtual void begin_layer(const std::string& /*layer*/, const Wiring& /*of its attention*/, ValueId /*x*/) {}
-  /// The queries or keys of self-attention after their norm. Not called for cross-attention, between two texts.
+  /// The queries or keys of self-attention after their norm. Not called for cross-attention (two texts).
   virtual ValueId placed(const std::string& /*name*/, ValueId x, int32_t /*heads*/) { return x; }
   /// Changes the inputs of the heads, or measures them.
   virtual void prepare(AttentionInputs&) {}
