@@ -94,7 +94,7 @@ CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureDa
     if (const auto it = data.own->find(curve); it != data.own->end() && !it->second.y.empty())
       return it->second;
   if (data.own && !belongs_to_way(lesson, *lesson.curve(curve)))
-    return {};  // no learner trains a way of a challenge
+    return {};  // a way of a challenge keeps the mean: no learner trains it
   const CurveBand* band = band_of(curve, data);
   return band ? CurveData{band->x, band->mean} : CurveData{};
 }

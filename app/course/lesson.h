@@ -194,12 +194,11 @@ struct Curve {
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
-  int32_t positions =
-      8;  ///< gradients: rms over this many single positions; 0: gradient of the mean over the batch
-  double noise = 0.01;     ///< output change: size of the perturbation, of each matrix's standard deviation
-  int32_t models = 1;      ///< Depth, Layers: each point of a seed is the mean of this many fresh models
-  bool at_start = true;    ///< Shares: before training; false: after it
-  int32_t fast_seeds = 1;  ///< number of seeds in the fast tier
+  int32_t positions = 8;     ///< gradients: rms over so many single positions; 0: of the mean over the batch
+  double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
+  int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of this many fresh models
+  bool at_start = true;      ///< Shares: before training; false: after it
+  int32_t fast_seeds = 1;    ///< number of seeds in the fast tier
   Mean mean = Mean::Arithmetic;
 };
 
@@ -285,10 +284,9 @@ struct Figure {
   std::vector<Theory> theory{};
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
-  bool river = false;  ///< the map is drawn as a river
-  bool grows = false;  ///< the river is as wide as the stream is large
-  std::string
-      below{};  ///< river: another river figure, which the player draws below it, sub-layer by sub-layer
+  bool river = false;   ///< the map is drawn as a river
+  bool grows = false;   ///< the river is as wide as the stream is large
+  std::string below{};  ///< river: another river figure, which the player draws below it, aligned
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
   std::string tape{};   ///< the instructions of a tape instead of curves
   int32_t follow = 0;   ///< tape: drawn as a network that follows this index, from 1; 0: as a table
@@ -296,11 +294,10 @@ struct Figure {
   std::vector<std::string> walk{};  ///< the layers of these curves step by step; the arrows' scale is `y`
   /// walk: for each curve, the curves of mean squares that the norms on its stream read, one per sub-layer.
   std::vector<std::vector<std::string>> walk_norms{};
-  int32_t walk_opens = 0;  ///< walk: the step that it shows first; 0: the last one that is known
-  std::vector<std::string>
-      chain{};                ///< two curves: mean squares of a stream and of its branches, drawn as a chain
-  std::string bars{};         ///< a tape whose norm is drawn as bars, to be moved by hand
-  std::string bars_beside{};  ///< the same tape with another norm, whose gradient is drawn too
+  int32_t walk_opens = 0;            ///< walk: the step that it shows first; 0: the last one that is known
+  std::vector<std::string> chain{};  ///< two curves, mean squares of a stream and of its branches, as a chain
+  std::string bars{};                ///< a tape whose norm is drawn as bars, to be moved by hand
+  std::string bars_beside{};         ///< the same tape with another norm, whose gradient is drawn too
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
@@ -328,8 +325,7 @@ struct Prediction {
   };
   std::vector<Card> cards;  ///< Order: from the smallest measure to the largest; shown in the order written
   std::string first, last;  ///< Order: names of the ends: "lowest loss", "highest loss"
-  double alike =
-      0;  ///< Order: cards whose five-seed means differ by no more than this may be in either order
+  double alike = 0;         ///< Order: cards whose five-seed means differ by no more may be in either order
 };
 
 /// A number that the learner can change: a field of a run or of a tape, in the prose or below the figure.

@@ -549,7 +549,7 @@ constexpr Measures kCompact{22, 27, 10, 6,  3,  32, 44, 73, 9,  25, 51, 26, 28, 
 constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  18,
                            28, 15, 0, 36, 36, 20, 5,  12, 0,  40, 0,  44, true};
 
-// Reduces the height of a sub-layer where a layer has three of them or the stack a second stream.
+// Lowers sub-layers where a layer has three of them or the stack a second stream; narrow: or a norm on the embedding.
 Measures fitted(Measures m, const StackRows& t) {
   if (m.narrow) {
     if (t.second || t.embedding_norm) m.pitch -= 6;

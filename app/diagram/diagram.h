@@ -126,8 +126,7 @@ struct DiagramState {
   view::Side shown = view::Side::Main;  // compact: the one stack that has room
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_hovered;  // under the mouse, while runs are instant
-  std::optional<Placement>
-      preset_asked;  // chosen in the palette or a chain's picture; draw_presets() applies it
+  std::optional<Placement> preset_asked;    // by the palette or a chain's picture; draw_presets() applies it
   // The change by Enter on the empty slot under the mouse, or by a click on the kind under the mouse.
   std::optional<view::WiringChange> slot_hovered;
   bool placement_asked = false;  // "Save as a placement" was pressed: the app asks for a file name

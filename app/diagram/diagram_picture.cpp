@@ -227,8 +227,7 @@ std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub su
 
 /// Width in px of the lines of several streams, by weight.
 constexpr float kThin = 1, kThick = 4;
-constexpr int kMaxLines =
-    9;  // most lines that are drawn; a stack that reads over depth may have more streams
+constexpr int kMaxLines = 9;  // drawn lines; a stack that reads over depth may have more streams
 
 constexpr float kCorner = 10;  // radius of the corner where the branch returns
 

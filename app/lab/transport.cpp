@@ -134,8 +134,7 @@ struct Timeline {
   Painter& p;
   const Theme& t;
   int last;
-  float room_left = 26,
-        room_right = 26;  // px left and right of the playhead for its flag and the fork button
+  float room_left = 26, room_right = 26;  // px beside the playhead for its flag and the fork button
 
   float x_of(double step) const { return bar.x + static_cast<float>(step / last) * bar.w; }
 

@@ -26,13 +26,12 @@ struct TimelineMark {
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});
 
 struct TransportState {
-  int speed = 2;               // index in kSpeeds: slow, 1x, max
-  double budget = 0;           // while it is edited; 0: take the view's
-  bool open_pace = false;      // opens transport/pace in the next frame
-  std::vector<int> bookmarks;  // steps, ascending
-  int fork_source = 0;         // index of the run that "play on from here" forks
-  std::optional<int>
-      pinned_step;  // the step to which the user set the cursor; none: it follows the newest step
+  int speed = 2;                   // index in kSpeeds: slow, 1x, max
+  double budget = 0;               // while it is edited; 0: take the view's
+  bool open_pace = false;          // opens transport/pace in the next frame
+  std::vector<int> bookmarks;      // steps, ascending
+  int fork_source = 0;             // index of the run that "play on from here" forks
+  std::optional<int> pinned_step;  // to which the user set the cursor; none: it follows the newest step
 };
 
 // Steps per second of each speed; 0: as fast as possible.

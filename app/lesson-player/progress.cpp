@@ -136,7 +136,7 @@ std::vector<double> found_of(const Lesson& lesson, const CurveSet& curves) {
 
 namespace {
 
-/// The five seeds' values of a measure; nullptr if missing, or if the learner measured with a setting of her own.
+/// The five seeds' values of a measure; nullptr if missing, or if measured with a setting of the learner's own.
 const SeedValues* seeds_of(const Results* seeds, const JudgedPrediction& told, const std::string& measure) {
   if (!seeds || told.own_setting) return nullptr;
   const auto it = seeds->measures.find(measure);

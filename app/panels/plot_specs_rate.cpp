@@ -38,7 +38,7 @@ std::string schedule_words(const Schedule& schedule, bool bare = false) {
   return then.empty() ? start : tr("{start}, then {then}", {{"start", start}, {"then", then}});
 }
 
-// Runs that share a schedule and so a line. Each line is narrower than the one before, so that all colours show.
+// Runs with one schedule, whose lines coincide: each is drawn narrower than the one before, so that all colours show.
 struct RateGroup {
   Schedule schedule, began;  // now; as the runs began
   int changed = 0;           // step of the last change; 0 = none

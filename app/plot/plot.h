@@ -14,9 +14,8 @@
 namespace normscope::plot {
 
 struct PlotHit {
-  bool hovered = false;  // mouse over the plot area
-  double x = 0,
-         y = 0;  // data under the mouse, also outside; column and row of a square cell, band of a river
+  bool hovered = false;        // mouse over the plot area
+  double x = 0, y = 0;         // data under the mouse, also outside; column and row of a square cell, or band
   bool pressed = false;        // the left button went down in the plot area, on no handle
   bool on_cursor = false;      // the mouse is near the step cursor: a press moves the cursor and does not pan
   bool clicked = false;        // a click without drag (to set the step cursor)

@@ -20,8 +20,7 @@ struct Edge {
 };
 constexpr Edge edges[] = {{4, 1}, {1.5f, 0.5f}};
 constexpr float source_gap = 8;
-constexpr float shifts[] = {0, -4,
-                            -8};  // px from the bands' middle that are tried for a name of several bands
+constexpr float shifts[] = {0, -4, -8};  // px from the bands' middle, tried for a name of several bands
 
 const ui::TextStyle number_style{ui::Face::Mono, ui::type::tick}, name_style{ui::Face::Sans, ui::type::body},
     source_style{ui::Face::Sans, ui::type::tick};

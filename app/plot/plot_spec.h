@@ -186,8 +186,7 @@ struct Handle {
 struct PlotSpec {
   std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
-  std::string question{},
-      brief{};  // after the title: the same as a question in plain words, and a shorter one
+  std::string question{}, brief{};  // after the title: the same in plain words, and a shorter form
   Axis x{}, y{};
   std::vector<Band> bands{};
   std::vector<RefLine> lines{};
@@ -197,9 +196,8 @@ struct PlotSpec {
   std::optional<HeatMap> heat{};
   std::optional<River> river{};
   std::optional<Cursor> cursor{};
-  std::optional<double>
-      hover{};                // x under the mouse in another plot with the same axis: a faint vertical line
-  std::optional<int> tile{};  // run letter tile in the upper right corner (one small plot per run)
+  std::optional<double> hover{};  // x under the mouse in another plot of the same axis: a faint vertical line
+  std::optional<int> tile{};      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
   // Direct labels stand right of the cursor or of the line's end, in the plot area where there is room.
   // False: they stand right of the plot area, and pad_right must be wide enough (plots by layer).
@@ -212,8 +210,7 @@ inline bool has_axes(const PlotSpec& plot) { return !plot.river && (!plot.heat |
 // The ranges of the axes that are shown. Unset: the home ranges of the plot.
 struct View {
   std::optional<std::pair<double, double>> x, y;
-  bool holds_cursor =
-      false;  // the left button went down on the step cursor: a drag moves it and does not pan
+  bool holds_cursor = false;  // the left button went down on the step cursor: a drag moves it, not the view
   bool zoomed() const { return x || y; }
   void reset() {
     x.reset();

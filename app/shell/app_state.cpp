@@ -190,7 +190,7 @@ void tab_keys(Ui& ui, Screen& shown) {
     if (ui.shortcut(key_of(screen), tab_of(screen))) shown = screen;
 }
 
-// Shows the screen before again if anything led to a screen whose tab is locked.
+// Shows the screen before again if anything led to a screen whose tab is locked or hidden.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, Message& notice) {
   if (shown == before || !ui.held(tab_of(shown))) return;
   shown = before;

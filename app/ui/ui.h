@@ -288,9 +288,9 @@ Chord parse_chord(std::string_view text);
 /// A chord with the names of keys in the window's language: "Ctrl Shift Z", "Strg Umschalt Z".
 std::string shown_keys(std::string_view chord);
 
-/// Calls ImGui::NewFrame, but leaves input from a modifier's event after a key press on to the next frame: otherwise
-/// Ctrl+K, pressed and released within one frame, would arrive as K. The window's loop and headless::Frame call it.
-/// A window that shows a part of the drawing passes Ui::pan() and Ui::panned(), as its mouse is reported in window px.
+/// Calls ImGui::NewFrame, but keeps all input from the first modifier event after a key press for the next frame:
+/// otherwise Ctrl+K, pressed and released within one frame, would arrive as K. The window's loop and headless::Frame
+/// call it. A window that shows a part of the drawing passes Ui::pan() and Ui::panned(): its mouse is in window px.
 void new_frame(Vec pan = {}, Vec panned = {});
 
 }  // namespace normscope::ui

@@ -113,7 +113,7 @@ struct WiringChange {
 /// Lets a norm move along its own branch to a free slot, unless it is locked.
 bool legal_move(const Stack& stack, SlotId from, Slot to);
 /// Moves a norm and, unless `only_this`, the norms in the same slot of all sub-layers of alike layers, where the target
-/// is free. A stream that loses its last norm gets a final norm, and back. An illegal move changes nothing.
+/// is free. A stream that loses its last norm gets a final norm, and vice versa. An illegal move changes nothing.
 WiringChange move_norm(const Stack& stack, SlotId from, Slot to, bool only_this);
 /// Makes the same move in exactly these layers, alike or not; `only_sub`: only in sub-layers of the kind from.sub.
 WiringChange paint_move(const Stack& stack, SlotId from, Slot to, std::span<const int> layers, bool only_sub);

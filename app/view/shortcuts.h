@@ -75,7 +75,7 @@ struct Shortcut {
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-/// True when a chord of the act was pressed in this frame, no text is being typed, and its control is not ui::Hold-ed.
+/// True when a chord of the act was pressed in this frame, no text is typed, and its control is not locked or hidden.
 bool pressed(ui::Ui&, Act);
 /// Writes the keys as the sheet does: "Ctrl Z".
 std::string keys_text(const Shortcut&);

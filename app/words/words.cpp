@@ -359,13 +359,12 @@ std::string part_of_name(std::string_view part, const Language& language) {
 
 std::string with_decimal(std::string text, const Language& language) {
   const std::string& sign = language.say("format.decimal");
-  const auto ends =
-      [&](size_t at,
-          int step) {  // the digits next to a point are not followed by another point with digits
-        do at += static_cast<size_t>(step);
-        while (at < text.size() && is_digit(text[at]));
-        return at >= text.size() || text[at] != '.' || at + 1 >= text.size() || !is_digit(text[at + 1]);
-      };
+  // Whether no other point with a digit follows the digits next to a point.
+  const auto ends = [&](size_t at, int step) {
+    do at += static_cast<size_t>(step);
+    while (at < text.size() && is_digit(text[at]));
+    return at >= text.size() || text[at] != '.' || at + 1 >= text.size() || !is_digit(text[at + 1]);
+  };
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     const bool inside = i > 0 && i + 1 < text.size() && is_digit(text[i - 1]) && is_digit(text[i + 1]);

@@ -58,8 +58,7 @@ class Language {
   struct Entry {
     std::string key;
     std::vector<std::pair<Form, Template>> forms;  ///< Form::Other comes first
-    std::string
-        english{};  ///< the English text by which tr() or phrase() finds the entry; empty: it has a key
+    std::string english{};  ///< the text by which tr() or phrase() finds the entry; empty: it has a key
   };
 
   /// Adds the texts of `file`, called `room`.toml. Throws Error, "FILE:LINE: …", for a value that is not a text.

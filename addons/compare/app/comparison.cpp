@@ -153,7 +153,7 @@ bool is_seed_of(const Recording& run, const Recording& known) {
          });
 }
 
-constexpr size_t kMaxReruns = 128;  // histories that are kept; beyond them, all are made anew
+constexpr size_t kMaxReruns = 128;  // kept histories; where one more is needed, all are dropped
 
 const RunView* run_of(const LabView& view, char letter) {
   const int at = view::find_run(view, letter);

@@ -1,6 +1,6 @@
 // GatedNorm (Qiu et al. 2026, arXiv 2601.22966, section 3.4): y = N(x) is multiplied by the sigmoid of W SiLU(V y),
 // where V (D,r) is narrow. The word gates the norm before a branch; where the last feed-forward network has it, the
-// norm at the end of the stack is gated too. The paper gates every norm of its Pre-LN networks, which are these. It
+// norm at the end of the stack is gated too. The paper gates every norm of its Pre-LN networks: exactly these. It
 // does not say how V and W start; here they start by the model's rule.
 #include "addons/newer-placements/engine/config.h"
 #include "engine/core/error.h"

@@ -80,7 +80,7 @@ class SeveralStreams : public Residual {
   }
 
   /// The initial weights act as a single stream, read from one of n streams in turn (Zhu et al. 2024, equation 14).
-  /// Under the manifold's functions they only tend to that; equal streams would stay equal.
+  /// Under the manifold's functions they only come close to that; streams with equal weights would stay equal.
   Init start_of(Task task) const {
     const bool manifold = wired_.rule == Streams::Rule::Manifold;
     if (wired_.rule == Streams::Rule::Softmax) return {Init::Kind::Zeros, 0.0};

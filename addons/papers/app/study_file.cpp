@@ -368,7 +368,7 @@ void keep_named(StudyFile& study, std::string_view only) {
                     [&](const Bundle& row) { return std::ranges::find(wanted, row.name) == wanted.end(); });
 }
 
-/// Sets the depth of a part; unless `all`, keeps only the rows of the question of depth.
+/// Sets a part's depth and rate. Beyond kShallow layers also its steps and, unless `all`, keeps only kDeepRows.
 void deepen(Plan& part, int32_t layers, bool all) {
   std::string rate = "3e-3";
   if (layers > kShallow) {

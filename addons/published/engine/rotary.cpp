@@ -60,14 +60,14 @@ namespace {
 /// A mixture of the trained rate (kept = 1) and the rate over `factor` (kept = 0).
 double mixed(double rate, double factor, double kept) { return rate * kept + rate / factor * (1 - kept); }
 
-/// `kept` by the turns that a pair makes in the positions of the training.
+/// A mixture that grows with the turns of a pair in the positions of the training: kept = 0 at `low`, 1 at `high`.
 double llama3_rate(const RotaryConfig& c, double rate, double positions) {
   const double turns = positions * rate / (2 * std::numbers::pi);
   const double kept = (turns - c.low) / (static_cast<double>(c.high) - c.low);
   return mixed(rate, c.factor, std::clamp(kept, 0.0, 1.0));
 }
 
-/// `kept` by the pair's index between the indices of the pairs with `high` and `low` turns.
+/// A mixture by the pair's index: kept falls from 1 at the pair with `high` turns to 0 at the pair with `low` turns.
 double yarn_rate(const RotaryConfig& c, double rate, int32_t pair, int32_t numbers, double positions) {
   const auto place = [&](double turns) {
     return numbers * std::log(positions / (turns * 2 * std::numbers::pi)) / (2 * std::log(c.base));

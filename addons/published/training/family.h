@@ -17,7 +17,7 @@
 
 namespace normscope::published {
 
-/// A key of a family's settings that is not a setting of a run, where the data decide it.
+/// A key of a family's settings that is no field of a run: a run has the vocabulary of its data.
 inline constexpr std::string_view kVocabulary = "vocabulary";
 
 /// Where the value of one of our settings comes from.
@@ -44,7 +44,7 @@ struct Family {
   /// Our matrices whose file has the two numbers of a rotary pair next to each other, or swapped.
   std::vector<std::string> neighbours, swapped;
   std::vector<std::string> passed;
-  std::vector<std::string> zeros;  ///< our vectors that the family lacks; they start as zeros
+  std::vector<std::string> zeros;  ///< our vectors that the family lacks; as zeros they add nothing
   std::map<std::string, std::string> must;
   std::map<std::string, Setting> settings;
   std::map<std::string, Row> rows;  ///< by our name
@@ -65,7 +65,7 @@ const std::map<std::string, Family>& gguf_families();
 Family parse_family(std::string_view text, const std::string& type,
                     const std::map<std::string, Family>& like = families());
 
-/// The family of a config.json, or of GgufFile::config(). Throws Error that names the known ones.
+/// The family of a config.json, or of GgufFile::config(). Throws Error, which lists the known types.
 const Family& family_of(const InputValue& config);
 
 /// The value of a key such as "rope_parameters.rope_theta".

@@ -88,7 +88,7 @@ bool lost_its_head(const PublishedModel& model) {
   });
 }
 
-/// Ties the head to the token table where the files have no other matrix for it.
+/// Ties the head to the token table where a model has none (headless); unties it where the files have another matrix.
 void settle_head(PublishedModel& model) {
   ModelConfig& config = model.spec.model;
   model.headless = (config.masked_head && !(has(model, "head.w") && has(model, "out.b"))) ||

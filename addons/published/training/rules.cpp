@@ -51,7 +51,7 @@ float above_zero(const RuleInput& in) {
 std::string inverse(const RuleInput& in) { return real_text(1 / above_zero(in)); }
 std::string inverse_root(const RuleInput& in) { return real_text(1 / std::sqrt(above_zero(in))); }
 
-/// Only the largest Gemma 2 and 3 have heads of 128 numbers; their scale is of heads of width / heads numbers.
+/// Only the largest Gemma 2 and 3 have heads of 128 numbers; they scale as if a head had width / heads numbers.
 std::string gemma_scale(const RuleInput& in) {
   const ModelConfig& model = in.spec.model;
   const std::string even = std::to_string(model.d_model / std::max(model.heads, 1));

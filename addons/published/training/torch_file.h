@@ -1,6 +1,6 @@
 // The tensors of a file that torch.save wrote, pytorch_model.bin: a zip archive of a pickle and the numbers of each
 // storage. A pickle is a program. This reader runs none of it: it knows the few instructions that put tensors
-// together, and refuses a pickle that needs any other, by its name.
+// together, and refuses a pickle that asks for anything else, naming it.
 //
 // Promises: as gguf.h's.
 #pragma once

@@ -12,7 +12,7 @@
 namespace normscope {
 namespace {
 
-/// One node of a tape alone: its CPU kernels on the calling thread and on own buffers, to be run for any number of
+/// One node of a tape alone: its CPU kernels on the calling thread and on its own buffers, run for any number of
 /// input values. Add the inputs in order, then prepare().
 class LoneInstruction {
  public:

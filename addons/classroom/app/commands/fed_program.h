@@ -22,9 +22,9 @@ class FedProgram {
   FedProgram(const FedProgram&) = delete;
   FedProgram& operator=(const FedProgram&) = delete;
 
-  /// Writes all bytes, in order, and blocks while the pipe is full. Returns false when the program no longer reads, of
-  /// which finish() reports the cause, or after an interrupt (InterruptGuard). No SIGPIPE arrives here: see
-  /// prepare_streams().
+  /// Writes all bytes, in order, and blocks while the pipe is full. Returns false after an interrupt
+  /// (InterruptGuard), or when the program no longer reads: finish() then reports the cause. No SIGPIPE arrives here:
+  /// see prepare_streams().
   bool feed(const void* bytes, size_t size);
   /// Closes the input and waits for the program's end. An interrupt meanwhile kills the program. Throws Error with the
   /// last line of its standard error unless its exit code is 0.

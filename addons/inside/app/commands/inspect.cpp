@@ -315,8 +315,8 @@ int64_t parameters_of(const Store& store) {
   return count;
 }
 
-/// Writes the tokens, and with a row for each the states after the embedding and each sub-layer, and the logits of a
-/// model with a head.
+/// Writes the tokens and, with a row for each token, the states after the embedding and each sub-layer, and the logits
+/// of a model with a head.
 void write_states(const std::string& file, const Inside& in) {
   SafetensorsWriter writer;
   const auto tokens = static_cast<int64_t>(in.tokens.size());

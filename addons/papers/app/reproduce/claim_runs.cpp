@@ -300,8 +300,8 @@ constexpr codec::Object kPoints{[](auto& io, auto& data) {
 /// Holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is missing.
 using BestClaims = std::vector<std::shared_ptr<const Claim>>;
 
-/// Every run of the claims, seed by seed, so that a stopped training has results for every claim; none of claims whose
-/// controls are not chosen.
+/// Every run of the claims, seed by seed, so that a stopped training has results for every claim. A claim whose
+/// controls are not chosen gets only the runs of lines without a control.
 std::vector<StudyRun> runs_of_claims(const std::vector<const Claim*>& claims, const BestClaims& best,
                                      const Seeds& seeds) {
   std::vector<StudyRun> runs;
