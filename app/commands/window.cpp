@@ -208,7 +208,7 @@ void add_window(CLI::App& app, Command& command) {
     } else if (!options->language.empty()) {  // before a command it is the command's
       command = [options, named = command] {
         check_language(options->language);
-        course::wish_language(options->language);
+        course::set_course_language(options->language);
         return named();
       };
     }

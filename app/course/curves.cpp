@@ -305,7 +305,7 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
   return x;
 }
 
-std::string unknown_quantity(const Curve& curve) {
+std::string expected_quantities(const Curve& curve) {
   using Of = Curve::Of;
   static const std::vector<std::string_view> kNames[] = {
       // by Curve::Of
@@ -321,7 +321,7 @@ std::string unknown_quantity(const Curve& curve) {
       {"learns"},
       {},
       {"change"}};
-  if (curve.of == Of::Tape) return unknown_of_tape(curve.y);
+  if (curve.of == Of::Tape) return expected_of_tape(curve.y);
   const auto [top, below] = two_names(curve.y);
   const auto of_run = [](const std::string& name) { return stat_name(name) || stack_of_skip(name); };
   if (curve.of == Of::Run && of_run(top) && (below.empty() || of_run(below))) return {};
@@ -480,7 +480,7 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
   return label;
 }
 
-std::string setting_said(const Lesson& lesson, std::string_view text) {
+std::string setting_named_in(const Lesson& lesson, std::string_view text) {
   std::vector<std::string> keys = telling(lesson, {});
   for (const Knob& knob : lesson.knobs) keys.push_back(knob.field);
   for (const std::string& key : keys)

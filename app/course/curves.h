@@ -6,21 +6,21 @@
 //   sweep   final_loss, final_excess: mean over the last kLossWindow steps; learns: 1 where it does, else 0
 //   border  learns: the largest of the values of another field with which the run learns (map.h)
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
-//           that the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
+//           that the variances of input and branches predict for log(1 + N/N0); output_change: by noise on the
 //           matrices of all sub-layers, the mean of two draws; step_change: by one optimizer step. x: layers
 //           for last_gradient, sub-layers N = 2L for the others
-//   layers  stream: mean square of the residual sum behind the feed-forward network of each layer;
-//           attention_stream: behind its attention; between_bounds: where the former lies between the bounds
+//   layers  stream: mean square of the residual sum after the feed-forward network of each layer;
+//           attention_stream: after its attention; between_bounds: where the former lies between the bounds
 //           of Lemma 2 for Pre-LN, 0 the lower and 1 the upper; gradient: norm of dL/dW2 of each layer; x:
 //           the layer. above_tenth: share of positions whose square in `stream` is over a tenth above the mean.
 //           skip: mean skip scale (omega); branch: mean square of the branch's output; x: the sub-layer. path: mean
-//           square of the input, then of the sum behind each sub-layer, before a norm on the stream; x: 1, 2, 3, ...
+//           square of the input, then of the sum after each sub-layer, before a norm on the stream; x: 1, 2, 3, ...
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
-//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, the norm times |x| over sqrt(width);
+//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, jacobian times |x| over sqrt(width);
 //           gradient_mean, gradient_variance: the parts of a gradient's mean and variance that its backward pass keeps
 //           (NormGradient, measure/small_tape.h). Of the run's activation: activation_share, mean square of its output
 //           over its input's. x: scale, width or shift of the rows; default width: the model's, default scale: 1
-//   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
+//   wiring  norms: how many each branch's output passes before it enters the last branch; x: the sub-layer
 //   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio
 //           to another one or to one layer's ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer. At
 //           several steps it is a walk: x is 1, 2, 3, ..., all layers of a step before the layers of the next
@@ -63,8 +63,8 @@ int32_t layers_of(const std::string& name, const ModelConfig& model);
 /// Where a prediction of the curve is drawn: from its first point to its last, at every point or at 21 of them.
 std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve);
 
-/// Empty if curve.y can be measured for this kind of curve; otherwise the list of what can be.
-std::string unknown_quantity(const Curve& curve);
+/// Empty if curve.y can be measured for this kind of curve; otherwise the list of allowed quantities.
+std::string expected_quantities(const Curve& curve);
 
 /// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
@@ -94,6 +94,6 @@ CurveData partial_curve(const Curve& curve, const ModelConfig& model, const Hist
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
                       const Curve* curve = nullptr);
 /// The name of a setting ("warm-up") that `text` contains although run_label() adds it by itself; empty: none.
-std::string setting_said(const Lesson& lesson, std::string_view text);
+std::string setting_named_in(const Lesson& lesson, std::string_view text);
 
 }  // namespace normscope::course

@@ -239,7 +239,7 @@ std::string letter_of(const Lesson& lesson, const FigureLine& line) {
 
 bool shows_ranges(const Figure& figure) { return figure.ball.empty(); }
 
-bool ranges_apart(const Figure& figure, const Results& results) {
+bool ranges_as_bars(const Figure& figure, const Results& results) {
   return std::ranges::any_of(figure.lines, [&](const FigureLine& line) {
     const auto it = results.curves.find(line.curve);
     return it != results.curves.end() && lies_apart(it->second);
@@ -308,7 +308,7 @@ CurveData measure_one_step(const Curve& curve, const experiments::StudyRun& run,
   return {curve.xs, std::move(y)};
 }
 
-std::optional<double> comes_back(const CurveData& valley) {
+std::optional<double> critical_rate_of(const CurveData& valley) {
   for (size_t i = 2; i < valley.y.size(); ++i) {
     const double below = valley.y[i - 1], above = valley.y[i];
     if (!(below <= 0 && above > 0)) continue;
@@ -380,7 +380,7 @@ void add_ball(const Lesson& lesson, const Curve& curve, const CurveData& valley,
   if (valley.y.empty()) return;
   const double used = rate_in_use(lesson, curve, data.changes);
   plot.lines.push_back(upright(used, "rate in use {rate}", "in use {rate}", words));
-  if (const std::optional<double> critical = comes_back(valley))
+  if (const std::optional<double> critical = critical_rate_of(valley))
     plot.lines.push_back(upright(*critical, "critical rate {rate}", "critical {rate}", words));
   const size_t at = resting_place(valley, data.ball.value_or(used));
   plot.sentence = sentence_at(lesson, curve, valley, at);

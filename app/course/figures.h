@@ -28,10 +28,9 @@ struct FigureData {
 /// run's colour, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 
-/// Whether the numbers at the ends of a figure's lines are means of kLossWindow losses, which they
-/// are for losses over the steps of training.
+/// Whether the numbers at the ends of a figure's lines are means of kLossWindow losses: true of losses over steps.
 bool ends_in_means(const Figure& figure);
-/// Whether every point of a figure is such a mean, which is so for losses at the ends of runs over a setting.
+/// Whether a line of the figure shows final losses over a setting, whose points are such means.
 bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
@@ -41,7 +40,7 @@ plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const Fig
 bool shows_ranges(const Figure& figure);
 /// Whether the ranges of the seeds are bars in this figure, because its curves have too few points for an
 /// area between them.
-bool ranges_apart(const Figure& figure, const Results& results);
+bool ranges_as_bars(const Figure& figure, const Results& results);
 
 /// What a picture may show of a curve: the learner's own, or the mean over the seeds; null: nothing.
 const std::vector<double>* seen_values(const std::string& curve, const FigureData& data);
@@ -50,16 +49,15 @@ const std::vector<double>* seen_values(const std::string& curve, const FigureDat
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data);
 
-// A curve of one step: by how much the step changes the loss of its own batch, over the learning rate at which it could
-// have been made.
+// A one-step curve: by how much one step would change the loss of its own batch at different learning rates.
 
-/// Takes the loss before the step away, so that the steps of several runs start at the same level.
+/// Subtracts the loss before the step, so that the steps of several runs start at the same level.
 CurveData measure_one_step(const Curve& curve, const experiments::StudyRun& run, experiments::RunStore& runs,
                            const experiments::OnStep& on_step);
 
 /// The rate at which such a curve crosses the loss before the step from below, interpolated linearly between the two
 /// measured points around it. None if it never falls, or never comes back.
-std::optional<double> comes_back(const CurveData& valley);
+std::optional<double> critical_rate_of(const CurveData& valley);
 
 /// The rate at which the run, with the learner's changes, makes the step of that curve.
 double rate_in_use(const Lesson& lesson, const Curve& curve, const Changes& changes);

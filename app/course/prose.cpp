@@ -102,7 +102,7 @@ class Reader {
         return 0;
       case MD_BLOCK_H:
         if (static_cast<MD_BLOCK_H_DETAIL*>(detail)->level > 2)
-          return fault("a heading of the third level: expected # or ##");
+          return fault("a heading below ##: expected # or ##");
         return open(Block::Kind::Heading);
       case MD_BLOCK_P:
         if (item_) return 0;  // a paragraph of a list item joins the block that the item opened
@@ -174,7 +174,7 @@ class Reader {
     return 0;
   }
 
-  /// Takes {value x} and the like out of the words.
+  /// Splits marks such as {value x} off the text.
   void split(Block& block) const {
     std::vector<Inline> out;
     for (Inline& piece : block.inlines) {
@@ -200,7 +200,7 @@ class Reader {
   /// Requires a sentence in forms to end in its paragraph, and one form to cover all other cases.
   void check_forms(const std::vector<Inline>& inlines) const {
     const Inline* begun = nullptr;
-    bool last = false;  // the form for all other cases has begun
+    bool last = false;  // {else} or {always} has begun
     for (const Inline& piece : inlines) {
       if (opens(piece.kind)) {
         if (begun) refuse(piece.line, Message("{{{}}} inside another: expected {{end}} before", piece.text));

@@ -324,7 +324,7 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
 
 }  // namespace
 
-std::string read_needed(const std::string& path, const InputKind& kind) {
+std::string read_required(const std::string& path, const InputKind& kind) {
   auto text = read_input_file_if_there(path, kind);
   if (!text) throw Error("{}:1: the file is missing: expected {}", path, kind.expected);
   return *std::move(text);
@@ -332,8 +332,8 @@ std::string read_needed(const std::string& path, const InputKind& kind) {
 
 Lesson read_lesson(const std::string& folder) {
   const std::string file = (fs::path(folder) / "lesson.toml").string();
-  return parse_lesson(read_needed(file, input::kLesson), folder,
-                      [](const std::string& path) { return read_needed(path, input::kProse); });
+  return parse_lesson(read_required(file, input::kLesson), folder,
+                      [](const std::string& path) { return read_required(path, input::kProse); });
 }
 
 Lesson parse_lesson(std::string_view source, const std::string& folder, const ReadProse& read_prose) {
@@ -388,7 +388,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
 
 std::string lessons_folder() { return shipped_folder("lessons", "NORMSCOPE_LESSONS"); }
 
-void wish_language(const std::string& language) { wished_language() = language; }
+void set_course_language(const std::string& language) { wished_language() = language; }
 
 std::string course_language() {
   if (!wished_language().empty()) return wished_language();
@@ -442,8 +442,8 @@ class Checker : TableChecker {
   void all() const {
     std::istringstream words(lesson_.claim);
     const auto count = std::distance(std::istream_iterator<std::string>(words), {});
-    if (count > kClaimWords)
-      root_.refuse("claim", Message("has {} words: expected at most {}", count, kClaimWords));
+    if (count > kMaxClaimWords)
+      root_.refuse("claim", Message("has {} words: expected at most {}", count, kMaxClaimWords));
     if (!names_file(lesson_.id)) root_.refuse("id", wrong_name(lesson_.id));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
     if (lesson_.runs.empty() && lesson_.tapes.empty())
@@ -648,9 +648,9 @@ class Checker : TableChecker {
     if (step.figures.empty()) refuse(table, "figures", "is empty: expected one figure at least");
     for (const std::string& id : step.figures) need(lesson_.figure(id), table, "figures", id, "a figure");
     const auto [read, reach] = step.text.at_heading();
-    if (const int32_t words = std::max(read.words(), reach.words()); words > kStepWords)
+    if (const int32_t words = std::max(read.words(), reach.words()); words > kMaxStepWords)
       throw Error("{}:1: {} words: expected at most {} between two actions", step.text.file, words,
-                  kStepWords);
+                  kMaxStepWords);
     for (const Block& block : step.text.blocks) {
       bool in_forms = false;
       for (const Inline& piece : block.inlines) {
@@ -670,7 +670,7 @@ class Checker : TableChecker {
 
   /// Refuses a text that names a setting, because labels add the settings of the run that is shown.
   void no_setting(const std::string& table, const char* key, const std::string& text) const {
-    if (const std::string said = setting_said(lesson_, text); !said.empty())
+    if (const std::string said = setting_named_in(lesson_, text); !said.empty())
       refuse(table, key, Message("'{}' names a setting ({}): expected what no setting changes", text, said));
   }
 
@@ -800,7 +800,7 @@ std::vector<std::string> braces_of(const Prose& prose) {
 void take_prose(Lesson& lesson, StepKind kind, const std::string& language) {
   Step& step = lesson.steps[static_cast<size_t>(kind)];
   const std::string path = path_in(lesson.folder, language, prose_file(kind));
-  Prose prose = parse_prose(read_needed(path, input::kProse), path);
+  Prose prose = parse_prose(read_required(path, input::kProse), path);
   if (const Message fault = difference(braces_of(step.text), braces_of(prose)); !fault.empty())
     throw Error("{}:1: {}: expected those of the English text", path, fault);
   step.text = std::move(prose);
@@ -936,7 +936,7 @@ std::vector<std::string> language_files(const Lesson& lesson, const std::string&
 
 Lesson translated(const Lesson& lesson, const std::string& language) {
   const std::string file = path_in(lesson.folder, language, kTexts);
-  const toml::table root = parse_toml(read_needed(file, input::kLesson), file);
+  const toml::table root = parse_toml(read_required(file, input::kLesson), file);
   Texts texts;
   flatten(root, file, "", texts);
   Lesson out = lesson;

@@ -1,4 +1,4 @@
-// The reader reads lessons from their folders. Errors name file, line, key, the value found and what was expected:
+// Reads lessons from their folders. Errors name file, line, key, the value found and what was expected:
 //   lessons/03-first-steps/lesson.toml:31: [curve.g1] 'stat' is not known: expected of, run, y, ...
 // A broken lesson does not stop the others. The player, the command line and the tests call it.
 #pragma once
@@ -25,16 +25,16 @@ Lesson read_lesson(const std::string& folder);
 using ReadProse = std::function<std::string(const std::string& path)>;
 Lesson parse_lesson(std::string_view toml, const std::string& folder, const ReadProse& read_prose);
 
-/// Reads a file that a lesson must have. Throws Error where it is not there.
-std::string read_needed(const std::string& path, const InputKind& kind);
+/// Reads a file that a lesson must have. Throws Error if it is missing.
+std::string read_required(const std::string& path, const InputKind& kind);
 
 /// The folder lessons/ beside the program, or in the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
-/// The language set by wish_language(), else by NORMSCOPE_LANGUAGE, such as "de"; empty: English.
+/// The language set by set_course_language(), else by NORMSCOPE_LANGUAGE, such as "de"; empty: English.
 std::string course_language();
 /// Sets the language that a command line names; it overrides NORMSCOPE_LANGUAGE.
-void wish_language(const std::string& language);
+void set_course_language(const std::string& language);
 
 struct LessonError {
   std::string folder;
@@ -43,7 +43,7 @@ struct LessonError {
 struct Course {
   std::vector<Lesson> lessons;  ///< by number
   std::vector<LessonError> broken;
-  const Words* words = &words::language("en");  ///< the player's own words
+  const Words* words = &words::language("en");  ///< the player's labels
   std::optional<Prose> why;                     ///< the last page, so-why.md, if the folder has one
   const Lesson* find(std::string_view id_or_number) const;
 };
@@ -53,7 +53,7 @@ struct Course {
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
 
-inline constexpr int32_t kClaimWords = 25, kStepWords = 130;  ///< at most
+inline constexpr int32_t kMaxClaimWords = 25, kMaxStepWords = 130;  ///< at most
 
 /// Checks the references between a lesson's tables, and the lengths of its texts. Throws Error.
 void check_references(const Lesson& lesson, const Table& root);
@@ -66,7 +66,7 @@ void check_references(const Lesson& lesson, const Table& root);
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
 
 /// The last page in each language for readers without the program, as file name (so-why.md, so-why.de.md) and text.
-/// Ranges replace their marks, and rings are links to ID.html.
+/// Ranges replace their marks, and {lesson ID} marks are links to ID.html.
 std::vector<std::pair<std::string, std::string>> why_pages(const Course& course);
 
 // A language of a lesson is a folder of texts beside lesson.toml, "de" for German, with the four Markdown files and
@@ -90,10 +90,10 @@ std::vector<std::string> language_files(const Lesson& lesson, const std::string&
 /// texts.toml, and every number, tile or form that differs between a Markdown file and its English original.
 Lesson translated(const Lesson& lesson, const std::string& language);
 
-/// What is wrong with the languages of a lesson, one line each.
+/// The faults in a lesson's translations, one line each.
 std::vector<std::string> language_faults(const Lesson& lesson);
 
-/// The lessons' word for a key of some kind ("setting"); `otherwise` where assets/words/course.toml has none.
+/// The word for a key of `kind` ("setting") in assets/words/course.toml, else `otherwise`.
 std::string word_for(const Words& words, std::string_view kind, std::string_view key,
                      std::string_view otherwise);
 

@@ -44,7 +44,7 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   plot::PlotSpec plot = figure_plot(lesson, figure, {.reference = &kept, .level = kept.level});
   plot.pad_right = 120;
   if (!figure.map_run.empty() || lesson.runs.empty() || !shows_ranges(figure)) return plot;
-  const bool bars = ranges_apart(figure, kept);
+  const bool bars = ranges_as_bars(figure, kept);
   plot.note += (plot.note.empty() ? "" : "; ") +
                lesson.words->tr(bars ? "{seeds} seeds, ranges as bars" : "{seeds} seeds, range as band",
                                 {{"seeds", kept.seeds}});

@@ -277,7 +277,7 @@ Curve read_curve(const std::string& id, Table t) {
     case Curve::Of::LeftOut:
       break;
   }
-  if (const std::string expected = unknown_quantity(c); !expected.empty())
+  if (const std::string expected = expected_quantities(c); !expected.empty())
     t.refuse("y", Message("'{}' is not measured there: expected {}", c.y, expected));
   t.done();
   return c;

@@ -120,7 +120,7 @@ const SmallValue& value_of(const SmallReplay& replay, const Part& part) {
   return it->second;
 }
 
-/// The row of softmax probabilities above the loss, whose op computes them from its scores but stores them nowhere.
+/// Names the row of softmax probabilities above the loss, which computes them from its scores but does not store them.
 constexpr const char* kProbability = "p";
 
 /// The numbers that `y` names. Throws Error for a name that the tape does not have, and for
@@ -202,7 +202,7 @@ std::optional<double> field_of_tape(const SmallTape& tape, const std::string& fi
   return n->values.size() == 1 ? static_cast<double>(n->values[0]) : 1.0;
 }
 
-std::string unknown_of_tape(const std::string& y) {
+std::string expected_of_tape(const std::string& y) {
   return quantity_from(y) ? ""
                           : "'value NAME' or 'gradient NAME', with mean or length before it, or 'gradient "
                             "NAME . value NAME'";
@@ -408,7 +408,7 @@ namespace {
 
 using Op = SmallTape::Op;
 
-/// The mean of a row, in `product_mean` of the products of two.
+/// Means: of a row, and of the products of two rows.
 double mean_of(const std::vector<float>& row) {
   return std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(row.size());
 }
@@ -421,7 +421,7 @@ std::string text_of(double value) { return ui::number(value, 3); }
 /// A number after an operator sign: in brackets if it is negative.
 std::string factor(double value) { return value < 0 ? "(" + text_of(value) + ")" : text_of(value); }
 
-/// Follows one place through one instruction, whose numbers it knows by name.
+/// Writes out how an instruction computes one number, forward or backward.
 class Follower {
  public:
   Follower(const SmallTape::Instruction& i, const SmallReplay& replay, size_t place, const Words& words)
@@ -500,7 +500,7 @@ class Follower {
   std::string product_back() const {
     const std::string &x = i_.of[0], &w = i_.of[1];
     if (!one_in() && !one_out()) return "";
-    // What multiplies the arriving gradient is the other factor.
+    // The arriving gradient is multiplied by the other factor.
     const std::string& arriving = i_.name;
     return fmt::format("{} = {} × {} = {} × {} = {}", gradient_name(w), gradient_name(arriving), name(x),
                        gradient_text(arriving), factor(value(x)), gradient_text(w));
@@ -508,8 +508,8 @@ class Follower {
 
   /// Returns 0 for a number that is only rounding error of numbers as large as `of`.
   static double rounded(double value, const std::vector<float>& of) {
-    const auto larger = [](float a, float b) { return std::abs(a) < std::abs(b); };
-    const double most = std::abs(static_cast<double>(*std::ranges::max_element(of, larger)));
+    const auto smaller = [](float a, float b) { return std::abs(a) < std::abs(b); };
+    const double most = std::abs(static_cast<double>(*std::ranges::max_element(of, smaller)));
     return std::abs(value) < 1e-6 * most ? 0 : value;
   }
 

@@ -25,7 +25,7 @@ std::optional<double> field_of_tape(const SmallTape& tape, const std::string& fi
 
 /// Empty if `y` is a quantity of a tape: "gradient w", or row by row "length gradient w", "mean value y" and
 /// "gradient x . value y" (the sum of products). Otherwise the list of what was expected.
-std::string unknown_of_tape(const std::string& y);
+std::string expected_of_tape(const std::string& y);
 
 /// The tape as text: a part of the lesson's definition() and of the output of `lesson show`.
 std::string definition_of(const LessonTape& tape);

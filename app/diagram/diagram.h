@@ -3,7 +3,7 @@
 // them or moves them by keys; every change forks the run. An encoder-decoder is drawn as two stacks. The Lab screen
 // calls it; view/diagram_model.h decides what a drop does, layout_diagram() where everything is drawn.
 //
-// Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is shown),
+// Controls: diagram/run/A, diagram/preset/Post, diagram/stack (the stack that presets change; compact: the one shown),
 // diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse, diagram/layer2/attn/{before,after,stream}
 // (slots, also cross and ffn; value: the norm's kind), diagram/final, diagram/embedding; the encoder of an
 // encoder-decoder has the same names with enc/ before layer; diagram/layer2/attn/{skip,branch}-scale (pills);
@@ -127,7 +127,7 @@ struct DiagramState {
   int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_hovered;  // under the mouse, while runs are instant
   std::optional<Placement> preset_asked;    // by the palette or a chain's picture; draw_presets() applies it
-  // The change by Enter on the empty slot under the mouse, or by a click on the kind under the mouse.
+  // The change that Enter on the hovered empty slot, or a click on the hovered kind, would make.
   std::optional<view::WiringChange> slot_hovered;
   bool placement_asked = false;  // "Save as a placement" was pressed: the app asks for a file name
   float scroll = 0;
@@ -141,8 +141,8 @@ struct DiagramState {
   std::optional<view::SlotId> focus_next;  // slot that gets the focus in the next frame
   std::optional<view::SlotId> menu;        // slot for which the list of kinds is open
   std::optional<double> epsilon;           // of that slot's norm, as edited in the list
-  bool only_this = false;                  // Alt
-  bool from_start = false;                 // Shift
+  bool only_this = false;                  // Alt: only this norm moves
+  bool from_start = false;                 // Shift: D starts at step 0
   bool brush = false;                      // Ctrl: only the layers that the drag passed
   std::vector<int> painted;                // layers painted by the brush so far
   bool cancelled = false;                  // Escape during a drag, so that the release is not a drop
@@ -198,7 +198,7 @@ void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& a
                   std::vector<session::Command>&);
 
 // The specification that would result from dropping the dragged norm where it is, or from choosing the preset, empty
-// slot or kind of norm under the mouse. Nothing where there is none of these.
+// slot or kind of norm under the mouse. Empty if none applies.
 std::optional<RunSpec> spec_in_question(const DiagramState&, const DiagramInput&);
 
 // Requests a fork of the shown run with `model`, or with the change's wiring where that is null; then shows run D.

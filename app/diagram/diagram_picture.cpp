@@ -66,33 +66,33 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
     const std::string value = number_of(scales.factor.value_or(1));
     return {
         fmt::format("{} {}", form->factor.substr(0, form->factor.find(' ')), value),
-        tr("{factor}, learned in each layer: what the residual stream is multiplied by, {value} {when}. The "
-           "gradient passes unscaled. It started at 1.",
+        tr("{factor}, learned in each layer, multiplies the residual stream: {value} {when}. The gradient passes "
+           "unscaled. It started at 1.",
            {{"factor", std::string(form->factor)}, {"value", value}, {"when", when(scales)}})};
   }
   if (wiring.branch.kind == Scale::Kind::Toward) {
     const std::string value = number_of(scales.skip.value_or(1 - wiring.branch.value));
     return {value,
-            tr("1 − α, what the branch’s share α leaves: it multiplies the skip path; averaged over the "
-               "features it is {value} {when}.",
+            tr("1 − α, with α the branch’s share, multiplies the skip path; averaged over the features it is "
+               "{value} {when}.",
                {{"value", value}, {"when", when(scales)}})};
   }
   if (scale.kind == Scale::Kind::One) return {};
   if (scale.kind == Scale::Kind::Constant)
-    return constant("α ", scale.value,
-                    "A constant, {value}: what the skip path is multiplied by before the sum.");
+    return constant("α ", scale.value, "A constant: the skip path is multiplied by {value} before the sum.");
   const float now = scales.skip.value_or(scale.value);
   const bool measured = scale.profile != Scale::Profile::None;
   const char* symbol = measured ? "ω" : "λ";  // as their papers write it: Admin, NormFormer
-  return {fmt::format("{} {}", symbol, number_of(now)),
-          tr(scale.kind == Scale::Kind::LearnedVector
-                 ? "{symbol}, learned: what the skip path is multiplied by before the sum, one a feature; "
-                   "this is their mean {when}. {start}"
-                 : "{symbol}, learned: what the skip path is multiplied by before the sum, one number; this "
-                   "is its value {when}. {start}",
-             {{"symbol", symbol},
-              {"when", when(scales)},
-              {"start", measured ? tr("Its start was measured on a first batch.") : started(scale.value)}})};
+  return {
+      fmt::format("{} {}", symbol, number_of(now)),
+      tr(scale.kind == Scale::Kind::LearnedVector
+             ? "{symbol}, learned, multiplies the skip path before the sum, one number per feature; this is "
+               "their mean {when}. {start}"
+             : "{symbol}, learned, is the one number that multiplies the skip path before the sum; this is "
+               "its value {when}. {start}",
+         {{"symbol", symbol},
+          {"when", when(scales)},
+          {"start", measured ? tr("A first batch set its initial value.") : started(scale.value)}})};
 }
 
 ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
@@ -100,16 +100,14 @@ ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
   const Scale& scale = wiring.branch;
   if (scale.kind == Scale::Kind::One) return {};
   if (scale.kind == Scale::Kind::Constant)
-    return constant("×", scale.value,
-                    "A constant, {value}: what the branch is multiplied by before the sum.");
+    return constant("×", scale.value, "A constant: the branch is multiplied by {value} before the sum.");
   const float now = scales.branch.value_or(scale.value);
   const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
   return {fmt::format("{} {}", symbol, number_of(now, kFine)),
           tr(scale.kind == Scale::Kind::Toward
                  ? "{symbol}, learned: how far each feature of the stream goes toward the branch, {value} "
                    "of the way on average {when}. {start}"
-                 : "{symbol}, learned: what the branch is multiplied by before it is added, {value} {when}. "
-                   "{start}",
+                 : "{symbol}, learned, multiplies the branch before it is added: {value} {when}. {start}",
              {{"symbol", symbol},
               {"value", number_of(now, kFine)},
               {"when", when(scales)},
@@ -313,7 +311,7 @@ struct StackPainter {
     p.outline(r, t.ink2, 1, 3);
   }
 
-  // Draws everything of a slot but the break of the residual stream.
+  // Draws a slot, except for the gap in the residual stream.
   void slot(const Rect& r, view::SlotId at, Colour behind) {
     const NormKind kind = view::norm_at(stack.wiring, at);
     if (ghost(at)) {
@@ -451,7 +449,7 @@ struct StackPainter {
   // Draws a branch that leaves the stream at from_y: at its fork, or for a parallel sub-layer where the layer begins.
   void branch(const SublayerLayout& s, int layer, float from_y) {
     const float x = d.stream_x, cy = s.box.centre().y, w = branch_width(s.sub, layer);
-    const float reach = s.before.x - x;  // the branch leaves in one swing and arrives flat at the slot
+    const float reach = s.before.x - x;  // the branch leaves in one curve and arrives flat at the slot
     const float aside = x + reach * 0.4f, up = s.fork_y;
     if (from_y != up) {  // up beside the stream first
       p.bezier({x + 3, from_y}, {aside, from_y - 2}, {aside, from_y - 10}, {aside, from_y - 14}, t.wire, w);
@@ -503,7 +501,7 @@ struct StackPainter {
               names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0],
               Align::Centre);
     if (inside.empty()) return;
-    // The words have no outline, which in so low a box would cross their letters.
+    // The words have no outline: in a box this low it would cross the letters.
     std::string line;
     for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
     p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
@@ -534,8 +532,12 @@ struct StackPainter {
     if (const ScaleWords branch = branch_words(w, now); !branch.text.empty())
       pill(s.branch_pill, branch.text);
     std::string below;
-    if (w.pre_scale != 1.0f) below = "×" + ui::decimals(w.pre_scale, 2) + " = 1/√l";
-    if (w.init_gain != 1.0f) below = "init ×" + ui::decimals(w.init_gain, 2);
+    if (w.pre_scale != 1.0f) {
+      below = "×" + ui::decimals(w.pre_scale, 2);
+      const float root = std::sqrt(static_cast<float>(layer + 1));
+      if (std::abs(w.pre_scale * root - 1) < 1e-3f) below += " = 1/√l";
+    }
+    if (w.init_gain != 1.0f) below += (below.empty() ? "init ×" : ", init ×") + ui::decimals(w.init_gain, 2);
     if (!below.empty() && !d.narrow)
       p.text({s.box.centre().x, s.box.bottom() + (stacks.both ? 10.f
                                                   : compact   ? 12.f
@@ -568,7 +570,7 @@ struct StackPainter {
   }
 
   // Draws the lines from the memory of the previous segment, right of the layers, into the attention of each layer.
-  void memory_ways() {
+  void segment_lines() {
     const float x = d.size_head.x - 5;
     float top = d.segment.y;
     for (const RowLayout& r : d.rows) {
@@ -584,7 +586,7 @@ struct StackPainter {
 
   // Draws a box below or above the layers: its name, and what it holds where there is room.
   void end_box(const Rect& r, const std::string& title, const std::string& what) {
-    // A box that has scrolled away in part is not drawn, so that no text is cut.
+    // A partly scrolled box is not drawn, so that no text is cut.
     const Control* area = ui.registry().find("diagram");
     if (area && !area->rect.inset(0, -4).contains(r)) return;
     p.fill(r, solid(), 5);
@@ -657,7 +659,7 @@ struct StackPainter {
     p.fill({d.stream_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
   }
 
-  // Draws the norm by which the sub-layer's stream enters (HybridNorm): below the fork, not to be moved.
+  // Draws the fixed norm on the stream at the start of the sub-layer, below the fork (HybridNorm).
   void enter_norm(const RowLayout& r, size_t i) {
     const SublayerLayout& s = r.subs[i];
     const int layer = r.row.first;
@@ -895,7 +897,7 @@ struct StackPainter {
     else
       end_box(d.embedding, tr("Embedding"), input_words);
     if (!d.segment.empty()) {
-      memory_ways();
+      segment_lines();
       end_box(d.segment, tr("Memory##box"), memory_words());
     }
     const TextStyle small_text{Face::Sans, type::tick};

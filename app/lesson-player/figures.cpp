@@ -81,7 +81,7 @@ std::string note_of(const Figure& figure, const LessonContext& context) {
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
          context.tr(
-             ranges_apart(figure, *context.reference)
+             ranges_as_bars(figure, *context.reference)
                  ? "line: your run, bars: range of {seeds} seeds{changed}"
                  : "line: your run, band: range of {seeds} seeds{changed}",
              {{"seeds", context.reference->seeds},

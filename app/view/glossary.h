@@ -30,7 +30,7 @@ constexpr std::string_view kNotInText = "-";
 /// The terms in the language of the window or of a course.
 std::span<const Term> glossary(const words::Language& words = words::of_window());
 const Term* find_term(std::string_view id, const words::Language& words = words::of_window());
-/// A term's text, or its first sentence, in the window's language; empty without an entry.
+/// A term's text in the window's language; empty without an entry.
 std::string meaning(std::string_view id);
 std::string first_sentence(std::string_view id);
 /// Registers a region WHERE/term/ID whose tooltip is the term's first sentence.

@@ -57,7 +57,7 @@ void refuse_binary(std::string_view text, const Message& where) {
   }
 }
 
-// Runs before the text is tidied, so that byte offsets in messages count in the file.
+// Runs before tidy(), so that messages give byte offsets in the file itself.
 void refuse_invalid_utf8(std::string_view text, const Message& where) {
   for (size_t offset = 0; offset < text.size();) {
     if (static_cast<unsigned char>(text[offset]) < 0x80) {
@@ -92,8 +92,8 @@ std::vector<double> frequencies(std::span<const uint16_t> tokens, int32_t symbol
 }
 
 void check_line(std::string_view line, const std::string& name, size_t number) {
-  if (line.size() > kTsvMaxLine)
-    fail(name, "line {} has {} bytes: expected at most {}", number, line.size(), kTsvMaxLine);
+  if (line.size() > kMaxLineBytes)
+    fail(name, "line {} has {} bytes: expected at most {}", number, line.size(), kMaxLineBytes);
   for (size_t at = 0; at < line.size();) {
     const CodePoint point = read_code_point(line, at);
     if (point.bytes == 0 || point.value == 0)
@@ -137,14 +137,14 @@ Vocabulary Vocabulary::from_text(std::string_view text) {
   std::vector<uint16_t>& token_of = vocabulary.token_of_;  // as long as the largest character needs
   for (size_t offset = 0; offset < text.size();) {
     const auto byte = static_cast<unsigned char>(text[offset]);
-    if (byte < 0x80 && byte < token_of.size() && token_of[byte] != kAbsent) {  // as nearly all are
+    if (byte < 0x80 && byte < token_of.size() && token_of[byte] != kAbsent) {  // the common case
       ++offset;
       continue;
     }
     const CodePoint point = require_code_point(text, offset);
     if (point.value >= token_of.size()) token_of.resize(point.value + 1, kAbsent);
     if (token_of[point.value] == kAbsent) {
-      token_of[point.value] = 0;  // its place is known when all are sorted
+      token_of[point.value] = 0;  // seen; it is numbered below, after sorting
       symbols.push_back(point.value);
       if (symbols.size() > static_cast<size_t>(kMaxSymbols)) {
         fail("text",
@@ -220,7 +220,7 @@ TextSource::TextSource(std::string_view text, std::string name) : name_(std::mov
   } catch (const Error& error) {
     fail(where, without_where(error.message));
   }
-  if (vocabulary_.size() < 2) fail(where, "holds one character only: expected a text");
+  if (vocabulary_.size() < 2) fail(where, "has one distinct character: expected two or more");
   tokens_ = vocabulary_.encode(text);
   train_size_ = tokens_.size() - tokens_.size() / 10;
   unigram_ = frequencies(tokens_, vocabulary_.size());
@@ -260,7 +260,7 @@ void each_line(std::string_view text, const std::string& name,
     const size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == text.npos ? text.size() : end + 1);
-    if (number > kTsvMaxRows) fail(name, "has more than {} lines: expected at most so many", kTsvMaxRows);
+    if (number > kMaxTextLines) fail(name, "has more than {} lines, the most that are read", kMaxTextLines);
     if (line.ends_with('\r')) line.remove_suffix(1);
     check_line(line, name, number);
     use(line, number);

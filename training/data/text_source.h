@@ -101,7 +101,7 @@ struct TsvRow {
   std::string first, second;
 };
 
-inline constexpr size_t kTsvMaxLine = 65'536, kTsvMaxRows = 20'000'000;
+inline constexpr size_t kMaxLineBytes = 65'536, kMaxTextLines = 20'000'000;
 
 /// Reads a file; `columns` describes a row in messages: "source<TAB>target". Throws Error.
 std::vector<TsvRow> read_tsv(const std::string& path, std::string_view columns);

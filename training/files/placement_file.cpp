@@ -29,7 +29,7 @@ std::string line_of(Table& table, std::string_view key, size_t most, const std::
   const std::string text = table.text(key, absent);
   if (text.size() > most) table.refuse(key, Message("has {} bytes: expected at most {}", text.size(), most));
   if (std::ranges::any_of(text, [](unsigned char c) { return c < 0x20 || c == 0x7f; }))
-    table.refuse(key, "has more than one line: expected one");
+    table.refuse(key, "has a line break or another control character: expected one line");
   return text;
 }
 
@@ -44,11 +44,11 @@ Wiring wiring_at(Table& table, std::string_view key) {
 
 std::optional<Wiring> wiring_if(Table& table, std::string_view key) {
   if (table.has(key)) return wiring_at(table, key);
-  table.text(key, "");  // a key that is known, though it is not here
+  table.text(key, "");  // marks the absent key as known
   return {};
 }
 
-/// The rule that a key names. Rules of the number of layers are for early_layers alone.
+/// The rule that a key names. Only early_layers takes rules that count layers.
 PlacementRow::Number rule_at(Table& table, std::string_view key) {
   const std::string name = table.text(key);
   const bool counts = key == "early_layers";
@@ -65,8 +65,8 @@ PlacementRow::Number rule_at(Table& table, std::string_view key) {
 struct Number {
   std::string_view key;
   PlacementRow::Number PlacementRow::*rule;
-  std::array<std::string_view, 2> rules;  ///< that it is tried as where it is written
-  Scale Wiring::*scale = nullptr;         ///< a scale, or else
+  std::array<std::string_view, 2> rules;  ///< the rules tried when a number is written
+  Scale Wiring::*scale = nullptr;         ///< this, or `factor`
   float Wiring::*factor = nullptr;
 
   void put(Wiring& wiring, float value) const {
@@ -94,7 +94,7 @@ constexpr Number kNumberKeys[] = {
 
 using Part = Wiring LayerWiring::*;
 
-/// A sub-layer and the key of its layer in a file.
+/// A sub-layer's key in a file, and its member.
 constexpr std::pair<std::string_view, Part> kSublayerKeys[] = {
     {"attn", &LayerWiring::attention}, {"cross", &LayerWiring::cross}, {"ffn", &LayerWiring::feed_forward}};
 
@@ -149,7 +149,7 @@ std::string slots_at(Table& table) {
   return slots;
 }
 
-/// The kind that N stands for; ln: the model's.
+/// The kind that `ln` means in the file; without the key `norm`, the model's.
 NormKind norm_at(Table& table) {
   const std::string text = table.text("norm", short_name(NormKind::LayerNorm));
   try {
@@ -198,7 +198,7 @@ bool follows(const StackWiring& stack, const Number& number, PlacementRow::Numbe
   return other;
 }
 
-/// Takes the numbers that follow a rule out of a stack and returns their lines.
+/// Removes the numbers that follow a rule from a stack, and returns their lines.
 std::string take_rules(StackWiring& stack, const StackContext& context) {
   std::string lines;
   for (const Number& number : kNumberKeys)
@@ -212,7 +212,7 @@ std::string take_rules(StackWiring& stack, const StackContext& context) {
   return lines;
 }
 
-/// The value that most layers have there; of equally frequent ones the first.
+/// The most frequent wiring of `part` over the layers; in a tie, the first.
 Wiring usual(const StackWiring& stack, Part part) {
   Wiring best;
   std::ptrdiff_t most = 0;

@@ -410,7 +410,7 @@ void add_number_fields(std::vector<Field>& fields) {
       0, 16));
   fields.push_back(real<member<&ModelConfig::logit_scale>>(
       {"model.logit_scale", "logit scale", "",
-       "What the last states are multiplied by before they become logits (Granite).", false, kSymbols},
+       "The factor of the last states before they become logits (Granite).", false, kSymbols},
       0, 1000));
   fields.push_back(real<member<&ModelConfig::logit_cap>>(
       {"model.logit_cap", "logit cap", "",

@@ -333,8 +333,8 @@ TEST_CASE("lesson 15: where the valley comes back is where the critical rate was
                   critical = measure_curve(lesson, measured, 1, store);
   const auto at = std::ranges::find(critical.x, 201.0);
   REQUIRE(at != critical.x.end());
-  REQUIRE(comes_back(valley));
-  CHECK(*comes_back(valley) ==
+  REQUIRE(critical_rate_of(valley));
+  CHECK(*critical_rate_of(valley) ==
         Approx(critical.y[static_cast<size_t>(at - critical.x.begin())]).epsilon(0.03));
 }
 
@@ -620,7 +620,7 @@ std::string told(const std::string& line) {
   if (verb == "chain" || verb == "hidden-chain") return chain(rest, verb == "chain" ? "" : "nothing");
   if (verb == "valley" || verb == "hidden-valley") return valley(rest, verb == "valley" ? "" : "nothing");
   if (verb == "back") {  // over 0, 1, 2 and 4
-    const std::optional<double> at = comes_back({{0, 1, 2, 4}, numbers(rest)});
+    const std::optional<double> at = critical_rate_of({{0, 1, 2, 4}, numbers(rest)});
     return at ? digits(*at) : "never";
   }
   if (verb == "network") return network(rest);

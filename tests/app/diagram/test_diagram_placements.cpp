@@ -150,6 +150,20 @@ TEST_CASE("a wiring that is no preset says so, and whole") {
   }
 }
 
+TEST_CASE("the factor of a branch's input is called 1/√l only in a layer l where it is that") {
+  const auto texts = [](const std::function<void(ModelConfig&)>& change) {
+    LabDriver lab(view_with(fixture::lab_view(), change));
+    return lab.page();
+  };
+  const std::string scaled = texts([](ModelConfig& model) { set_placement(model, placement_from("lns")); });
+  CHECK(test::contains(scaled, "×0.71 = 1/√l"));  // layer 2 is open
+  const std::string constant = texts([](ModelConfig& model) {
+    for (LayerWiring& layer : model.stack().layers) layer.attention.pre_scale = 0.5f;
+  });
+  CHECK(test::contains(constant, "×0.50"));
+  CHECK_FALSE(test::contains(constant, "√l"));
+}
+
 TEST_CASE("ReZero's pills show what was learned, and say what it is") {
   fixture::LiveDriver lab([] {
     std::vector<RunSpec> runs = fixture::small_runs();

@@ -297,7 +297,7 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing")
 TEST_CASE("gate: tables have a limit of lines") {
   CHECK(contains(error_of([&] { read_tsv("/dev/zero", "x"); }), "is a device, not a regular file"));
   std::string many;
-  many.resize(kTsvMaxRows + 1, '\n');
+  many.resize(kMaxTextLines + 1, '\n');
   CHECK(contains(error_of([&] { parse_tsv(many, "t.tsv", "a<TAB>b"); }), "has more than 20000000 lines"));
 }
 
