@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# test.sh [full]: runs every test in one CTest run that ends in its summary: the release build's, the engine's under the
+# test.sh [full]: runs every test, in one CTest run that ends in its summary: the release build's, the engine's under the
 # address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer, and the tests of engine and
 # training in a program without add-ons. Called by `make test`, and with "full" by `make test-full`: all lessons instead
-# of a third in turn, the screens under a sanitizer and without add-ons too, a program without each add-on with its
-# tests, and a link that looks for types defined twice.
+# of a third in turn, the screens under a sanitizer and without add-ons too, a link that looks for types defined twice,
+# and before that run one for the program without each add-on.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -38,9 +38,15 @@ scripts/setup.sh libmd4c-html0 xvfb groff-base ||
   echo "make test: libmd4c-html0, xvfb or groff-base cannot be installed, so some tests are skipped" >&2
 
 status=0
-# Runs the tests of a folder of builds; a failure does not end the others.
+failed=()
+# run_tests NAME FOLDER [OPTION]: runs the tests of a folder of builds. A failure does not end the others, and no result
+# of an earlier run may stand in for one of this program.
 run_tests() {
-  ctest --test-dir "$1" --output-on-failure -j "${TEST_JOBS:-$(($(nproc) + 1))}" "${@:2}" || status=$?
+  rm -rf build/test-cache
+  ctest --test-dir "$2" --output-on-failure -j "${TEST_JOBS:-$(($(nproc) + 1))}" "${@:3}" || {
+    status=$?
+    failed+=("$1")
+  }
 }
 
 # All add-ons but one, one after another, and in the end none, in one tree: what the add-on does not change stays.
@@ -49,19 +55,17 @@ if [[ "${1:-}" == full ]]; then
     echo "normscope: building and testing without $folder"
     others="$(basename -a addons/*/ | { grep -vx "$(basename "$folder")" || true; } | paste -sd ';')"
     NORMSCOPE_CMAKE="-DNORMSCOPE_ADDONS=$others" scripts/build.sh core "${core[@]}"
-    run_tests build/core
+    run_tests "the program without $folder" build/core
   done
 fi
 NORMSCOPE_CMAKE=-DNORMSCOPE_ADDONS= scripts/build.sh core "${core[@]}"
 reached "the program without add-ons built"
 
-# No result of an earlier run may stand in for one of this program.
-rm -rf build/test-cache
-
 # One CTest run covers all build trees.
 echo 'subdirs("release" "asan" "tsan" "core")' >build/CTestTestfile.cmake
-run_tests build ${left_out[@]+"${left_out[@]}"}
+run_tests "the last run" build ${left_out[@]+"${left_out[@]}"}
 reached "everything tested"
 # Every case that could not run here is listed by name, those of files that ran otherwise among them.
 { grep -ah '^SKIPPED: ' build/Testing/Temporary/LastTest.log || true; } | sort | uniq -c
+for name in ${failed[@]+"${failed[@]}"}; do echo "make test: tests failed in $name" >&2; done
 exit "$status"

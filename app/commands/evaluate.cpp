@@ -81,7 +81,7 @@ std::vector<Row> fixed_batches(Run& run, const EvaluateOptions& options) {
   if (!options.memory.empty() || options.batches > 0)
     throw CommandError(
         Exit::Usage, fmt::format("{} does not go on from batch to batch: expected a decoder's run on a text, "
-                                 "or neither --memory nor --batches",
+                                 "or none of the options for one",
                                  options.file));
   Row row;
   row.loss.loss = run.validation_loss();
@@ -122,9 +122,9 @@ Exit evaluate(const EvaluateOptions& options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, Command& command) {
-  const auto [sub, options] = add_command(
-      app, command, "evaluate",
-      "Measure a saved run on its validation data: loss, bits per character, any memory", evaluate);
+  const auto [sub, options] =
+      add_command(app, command, "evaluate",
+                  "Measure a saved run on its validation data: loss, and bits per character", evaluate);
   add_value(sub, "run", options.file, "FILE", "a saved run")->required();
   if (find_field("model.memory"))  // an add-on's
     sub.add_option(

@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(kThreads) leave_out(UpdateTable table, float* 
     }
     const float length = static_cast<float>(sqrt(block_sum(squares)));
     for (int64_t j = threadIdx.x; j < cols; j += kThreads)
-      v[j] = length > kLeadingLeast ? v[j] / length : 0.0f;
+      v[j] = length > kMinLeading ? v[j] / length : 0.0f;
     __syncthreads();
   }
   times(u, v, y, rows, cols);

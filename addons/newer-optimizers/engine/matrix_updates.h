@@ -22,7 +22,7 @@ inline float muon_scale_of(int64_t rows, int64_t cols) {
 /// quarters as strong keeps (3/4)^24, a thousandth, of its part.
 inline constexpr int kLeadingPasses = 12;
 /// The length of u'u v below which u has no leading direction: an update of zeros stays zeros.
-inline constexpr float kLeadingLeast = 1e-17f;
+inline constexpr float kMinLeading = 1e-17f;
 
 /// The vector with which the passes begin: numbers spread evenly over [-1, 1), unlike any row of a model's matrices.
 NORMSCOPE_HD inline float leading_start(int64_t i) {

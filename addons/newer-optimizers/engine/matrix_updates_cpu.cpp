@@ -177,7 +177,7 @@ void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, flo
       add_times(static_cast<float>(sum_of_products(u + i * cols, v, cols)), u + i * cols, next, cols);
     const double length = __builtin_sqrt(sum_of_products(next, next, cols));
     for (int64_t j = 0; j < cols; ++j)
-      v[j] = length > kLeadingLeast ? next[j] / static_cast<float>(length) : 0.0f;
+      v[j] = length > kMinLeading ? next[j] / static_cast<float>(length) : 0.0f;
   }
 }
 

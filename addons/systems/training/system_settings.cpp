@@ -167,7 +167,8 @@ void add_data_of_systems(std::vector<Field>& fields) {
   add_help(fields, "model.layers", "Of a parser, each is a hidden layer.");
   add_help(
       fields, "model.positions",
-      "With relative, which is for decoders, nothing is added to the symbols: attention is told how far back each one is.");
+      "With relative, which is for decoders, nothing is added to the symbols: attention is told how far back each "
+      "one is.");
   add_help(fields, "data.name",
            "Or the class of drawn digits, or of images in IDX files, or the dependency trees of sentences.");
   add_help(
