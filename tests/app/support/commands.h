@@ -26,7 +26,7 @@ inline std::string answer_of(const std::string& line, const Folder& folder, cons
       "line",
       "cd '" + folder.file("") + "'; set -o pipefail\nexport PATH='" + bin.file("") +
           "':$PATH SOURCE='" NORMSCOPE_SOURCE_DIR
-          "' LC_ALL=C.UTF-8\nfor x in CACHE CONFIG DATA; do export "
+          "' LC_ALL=C.UTF-8 HOME=$PWD/.home\nfor x in CACHE CONFIG DATA STATE; do export "
           "XDG_${x}_HOME=$PWD/.$x; done\nunset DISPLAY WAYLAND_DISPLAY\ntiny='--config tiny.toml' small='" +
           tiny_options() +
           "'\njson() { python3 -c '\nimport json, sys\nd = json.load(sys.stdin)\nfor what in "
