@@ -25,7 +25,8 @@ endfunction()
 
 # normscope_unity(TARGET), after its sources have their properties, compiles files together, about twelve at a time:
 # what a file costs is mostly what it includes. A room that comes to an end ends its group only where that has eight
-# files, so small rooms share one. Files with options of their own (kernels) stay alone. OFF, as in the presets debug
+# files, so small rooms share one; those of an add-on share none with others, so that it does not matter to names which
+# add-ons are built. Files with options of their own (kernels) stay alone. OFF, as in the presets debug
 # and fuzz, is one object a file, for whoever changes one file again and again; names are checked then as if each file
 # stood alone.
 option(NORMSCOPE_UNITY "Compile files together" OFF)
@@ -38,6 +39,7 @@ function(normscope_unity target)
   set(group 1)
   set(files 0)
   set(last "")
+  set(owner "")
   foreach(source IN LISTS sources)
     get_source_file_property(alone "${source}" COMPILE_OPTIONS)
     get_source_file_property(left_out "${source}" HEADER_FILE_ONLY)
@@ -45,12 +47,14 @@ function(normscope_unity target)
       continue()
     endif()
     get_filename_component(room "${source}" DIRECTORY)
-    if(files EQUAL 12 OR (files GREATER_EQUAL 8 AND NOT room STREQUAL last))
+    string(REGEX MATCH "addons/[^/]+" addon "${source}")
+    if(files EQUAL 12 OR (files GREATER_EQUAL 8 AND NOT room STREQUAL last) OR NOT addon STREQUAL owner)
       math(EXPR group "${group} + 1")
       set(files 0)
     endif()
     math(EXPR files "${files} + 1")
     set(last "${room}")
+    set(owner "${addon}")
     set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
 endfunction()
