@@ -112,9 +112,9 @@ std::vector<std::string> offered(const Say& say);
 std::string filled(const Say& say, std::string_view word);
 /// Why a word is wrong; it is empty for the right word and for one that is not offered.
 std::string why_not(const Say& say, std::string_view word);
-/// `kept_word` returns the English word for an offered word, `shown_word` the offered word for a kept English one:
-/// empty if another version of the lesson kept it.
+/// The English word for an offered word.
 std::string kept_word(const Say& say, std::string_view word);
+/// The offered word for a kept English one; empty if another version of the lesson kept it.
 std::string shown_word(const Say& say, std::string_view kept);
 /// Counts the right ones among the kept answers, one per sentence.
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);

@@ -39,10 +39,9 @@ CellMap cells_of(const Curve& border, const FigureData& data);
 /// Adds the cells and, in ink, the border between cells in which at least half of the seeds learn and the others.
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
 
-/// `set_cell_axes` sets the axes of a figure with cells, from half a cell below the first value to half a cell above
-/// the last. Cells have one size and no gaps, so the values must be evenly spaced, or their logarithms; `uneven`
-/// returns why they are not, or an empty message.
+/// Why neither the values nor their logarithms are evenly spaced, as cells of one size without gaps need; else empty.
 Message uneven(const Curve& border);
+/// Sets the axes of a figure with cells, from half a cell below the first value to half a cell above the last.
 void set_cell_axes(const Curve& border, Figure& figure);
 
 // ---- sweeps and borders: one run with other values of one setting, or of two

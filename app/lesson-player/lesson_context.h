@@ -233,9 +233,9 @@ std::unique_ptr<PredictPage> make_predict_page(const LessonContext& context);
 
 /// Whether a figure shows the number that is asked for.
 bool asks_value_of(const course::Lesson& lesson, const course::Figure& figure);
-/// `add_said` adds a predicted value as a highlighter's stroke across the plot, with its name where there is room.
-/// `keep_levels_clear` moves the names of levels to the side where the stroke is not.
+/// Moves the names of levels to the side where add_said() draws no stroke.
 void keep_levels_clear(const course::Prediction& asked, double value, plot::PlotSpec& plot);
+/// Adds a predicted value as a highlighter's stroke across the plot, with its name where there is room.
 void add_said(const course::Prediction& asked, double value, const std::string& words, plot::PlotSpec& plot);
 
 // The text column is the left panel of a lesson's page: its head, its text, which scrolls, and below it the task,

@@ -165,7 +165,7 @@ void colour_scale(Painter&, const Rect&, int pieces, bool to_ends,
 /// Draws a double frame around a rectangle that a lesson points out.
 void spotlight(Painter&, const Theme&, const Rect&);
 
-/// `screen_room` divides a screen into a bar at the bottom and the rest within the screen's margins.
+/// A screen divided into a bar at the bottom and the rest within its margins.
 struct ScreenRoom {
   Rect bar, rest;
   float gap;  ///< between the panels in `rest`

@@ -128,7 +128,7 @@ struct Exponential {
 
 // exp_of and tanh_of follow the steps of Highway's Exp and Tanh, which map NaN, and Exp infinity too, to ordinary
 // numbers; here a non-finite value must stay visible.
-// `exp_of` is e^x, 2 ulp; infinite from 88.723 on, zero below -104.
+// e^x, 2 ulp; infinite from 88.723 on, zero below -104.
 HWY_INLINE VF exp_of(DF d, VF x) {
   const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken
   const VF half = hn::Or(hn::Set(d, 0.5f), hn::And(x, hn::Set(d, -0.0f)));
