@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "app/headless/raster.h"
+#include "app/headless/system_fonts.h"
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
 #include "training/io/output_file.h"
@@ -319,6 +320,7 @@ void Frame::resize(ui::Vec size_px) {
 
 ImDrawData* Frame::step(const std::function<void()>& draw) {
   make_current();
+  add_system_fonts(/*wait=*/true);
   ui::new_frame();
   draw();
   ImGui::Render();

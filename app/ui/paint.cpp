@@ -19,6 +19,8 @@
 namespace normscope::ui {
 namespace {
 
+ImFontConfig config(bool merge);
+
 // The names of matrices, such as "W_Q", are drawn with a subscript: a text is split at these.
 constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;  // size and lowering, as fractions of the em
 
@@ -313,8 +315,61 @@ void ScreenPainter::ring(Vec centre, float r, Colour c, float width) {
   if (c.a) list_->AddCircle(at(centre, scale_), r * scale_, c.packed(), 0, std::max(1.f, width * scale_));
 }
 
+namespace {
+
+/// Signs that were looked up, and those of them that no face has.
+struct Signs {
+  std::set<char32_t> known, missing;
+};
+Signs& signs_of_texts() {
+  static Signs one;
+  return one;
+}
+
+// A sign of other scripts begins with these bytes of UTF-8. Those that the program itself writes (Latin, Greek, thin
+// spaces, mathematics) lie below, so that nearly all texts are passed over at once.
+bool begins_sign(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0xD6 && byte != 0xE2;
+}
+
+void note_missing_signs(ImFont& font, std::string_view s) {
+  if (std::ranges::none_of(s, begins_sign)) return;
+  Signs& signs = signs_of_texts();
+  for (size_t i = 0; i < s.size();) {
+    unsigned sign = 0;
+    i += static_cast<size_t>(std::max(1, ImTextCharFromUtf8(&sign, s.data() + i, s.data() + s.size())));
+    if (sign < 0x590 || sign > 0xFFFF || !signs.known.insert(sign).second) continue;
+    if (!font.IsGlyphInFont(static_cast<ImWchar>(sign))) signs.missing.insert(sign);
+  }
+}
+
+}  // namespace
+
+std::vector<char32_t> take_missing_signs() {
+  const std::set<char32_t> missing = std::exchange(signs_of_texts().missing, {});
+  return {missing.begin(), missing.end()};
+}
+
+void add_to_faces(std::span<const uint8_t> bytes, int face, const std::string& name) {
+  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+  ImFontConfig merged = config(true);
+  merged.FontDataOwnedByAtlas = false;
+  merged.FontNo = static_cast<ImU32>(face);
+  const std::string shown = fmt::format("{}:{}", std::filesystem::path(name).filename().string(), face);
+  std::snprintf(merged.Name, sizeof merged.Name, "%s", shown.c_str());
+  for (ImFont* font : atlas.Fonts) {
+    const auto same = [&](const ImFontConfig* one) { return std::string_view(one->Name) == merged.Name; };
+    if (std::any_of(font->Sources.begin(), font->Sources.end(), same)) continue;
+    merged.DstFont = font;
+    atlas.AddFontFromMemoryTTF(const_cast<uint8_t*>(bytes.data()), static_cast<int>(bytes.size()), 0,
+                               &merged);
+  }
+}
+
 float ScreenPainter::text_width(TextStyle style, std::string_view s) const {
   const Fonts::Entry& face = (*fonts_)[style.face];
+  note_missing_signs(*face.font, s);
   const float size = style.px * face.factor * scale_;
   float width = 0;
   for_pieces(s, [&](std::string_view piece, bool lowered) {

@@ -47,6 +47,11 @@ std::vector<std::string> default_font_folders();
 /// Adds the faces to the current context's atlas. It never fails: without any font file it takes the built-in font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 
+/// The signs that texts had since the last call and no face has, such as Chinese ones; each is named once.
+std::vector<char32_t> take_missing_signs();
+/// Adds a font for such signs to every face of the current context's atlas, once by its name. The bytes must outlive it.
+void add_to_faces(std::span<const uint8_t> font, int face, const std::string& name);
+
 /// Holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
 struct Pieces {
   std::vector<Vec> points;

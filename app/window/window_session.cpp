@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "app/headless/software_screen.h"
+#include "app/headless/system_fonts.h"
 #include "app/shell/screens.h"
 #include "app/ui/ui.h"
 #include "app/window/desktop.h"
@@ -171,6 +172,7 @@ void WindowSession::draw() {
   // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
   const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
   state_.look.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
+  headless::add_system_fonts(/*wait=*/false);
   ui::new_frame(ui_.pan(), ui_.panned());
   say(guarded("drawing", [&] { shell::draw_app(state_, ui_); }));
   ImGui::Render();
@@ -189,7 +191,7 @@ void WindowSession::draw() {
       fmt::print(stderr, "normscope: --scale {:g}: {}\n", state_.look.scale, note);
   say(guarded("settings", [&] { remember(sx, now); }));
   pacer_.drawn(begin);
-  if (ui_.animating()) pacer_.animating(now);
+  if (ui_.animating() || headless::looks_for_fonts()) pacer_.animating(now);
 }
 
 void WindowSession::open_file(const std::string& path) {
