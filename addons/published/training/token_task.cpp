@@ -145,7 +145,7 @@ constinit const TaskKind kPassageKind{.name = "passage",
                                       }};
 
 std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse) {
-  std::ranges::replace(text, ',', ' ');
+  for (const char sign : {',', '[', ']'}) std::ranges::replace(text, sign, ' ');
   constexpr const char* kBlanks = " \t\n";
   std::vector<int32_t> numbers;
   for (size_t at = text.find_first_not_of(kBlanks); at < text.size();) {

@@ -27,7 +27,8 @@ struct PassageData {
 };
 inline const std::string& passage_of(const DataSpec& data) { return data.added.of<PassageData>().text; }
 
-/// Reads whole numbers between blanks or commas. `refuse` is called with any other word, and throws.
+/// Reads whole numbers between blanks or commas, in brackets too, as Python prints a list. `refuse` is called with any
+/// other word, and throws.
 std::vector<int32_t> token_numbers(std::string text, const std::function<void(const std::string&)>& refuse);
 
 /// Turns text into the tokens of a published model's folder, and back. Without a tokenizer in the folder, texts are
