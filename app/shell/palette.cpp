@@ -125,6 +125,14 @@ std::string other_words(std::string_view control) {
   return found ? *found + more : "";
 }
 
+/// The value beside a control's title. The diagram's slots call a kind of norm by its name in files.
+std::string shown_value(std::string_view control, const std::string& value) {
+  if (control.starts_with("diagram/"))
+    for (const NormKind kind : kNormKinds)
+      if (value == short_name(kind)) return std::string(view::kind_words(kind).name);
+  return words::spoken(value);
+}
+
 }  // namespace
 
 int match(std::string_view query, const PaletteItem& item) { return match_of(query, item).score; }
@@ -156,7 +164,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
                        .words = std::string(s.words)});
   const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
     items.push_back({.title = control_title(name),
-                     .detail = value,
+                     .detail = shown_value(name, value),
                      .help = help,
                      .control = name,
                      .words = other_words(name)});
@@ -217,7 +225,7 @@ void press_pending(ui::Ui& ui, PaletteState& state) {
     return;
   }
   ui.focus(state.pending);
-  ui.press(state.pending);
+  ui.press(state.pending, /*alone=*/true);  // its line names one place
   state.pending.clear();
 }
 
@@ -328,20 +336,28 @@ Parts parts_of(std::string_view name) {
   }
 }
 
-// Turns "layers3-6" into "layers 3 to 6", and "hidden-norm" into "hidden norm".
+// Turns "layers3-6" into "layers 3 to 6", and "over-time" into "over time".
 std::string spelled(const std::string& part) {
   if (const std::string* words = words_for("part", part)) return *words;
-  const bool layers = part.starts_with("layer");
-  std::string out;
-  for (size_t i = 0; i < part.size(); ++i) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(part[i]));
-    if (layers && digit && i > 0 && std::isalpha(static_cast<unsigned char>(part[i - 1]))) out += ' ';
-    if ((part[i] == '-' || part[i] == '_') && std::islower(static_cast<unsigned char>(part[0])))
-      out += layers ? " to " : " ";
-    else
-      out += part[i];
-  }
+  int first = 0, last = 0;
+  if (std::sscanf(part.c_str(), "layers%d-%d", &first, &last) == 2)
+    return tr("layers {first} to {last}", {{"first", first}, {"last", last}});
+  if (std::sscanf(part.c_str(), "layer%d", &first) == 1) return tr("layer {layer}", {{"layer", first}});
+  std::string out = part;
+  if (std::islower(static_cast<unsigned char>(out[0])))
+    std::ranges::replace_if(
+        out, [](char c) { return c == '-' || c == '_'; }, ' ');
   return out;
+}
+
+/// What stands above a plot, by the id of its panel.
+std::string plot_name(const std::string& id) {
+  const panels::Panel* const panel = panels::find_panel("plot/" + id);
+  if (!panel) return spelled(id);
+  if (*panel->title || !panel->metric) return std::string(ui::shown_label(panel->title));
+  const panels::MetricInfo& metric = panels::info(*panel->metric);
+  return std::string(
+      ui::shown_label(panel->form == panels::Form::Strips ? metric.over_time : metric.by_layer));
 }
 
 // Turns "diagram/enc/layer2/attn/before" into "encoder layer 2, attention: norm before".
@@ -372,7 +388,7 @@ std::string plot_menu(const Parts& parts) {
     for (const panels::MenuEntry& entry : panels::menu_entries(false))
       if (entry.id == parts[3]) what = entry.label;
   what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
-  return tr("{plot} plot: {what}", {{"plot", spelled(parts[1])}, {"what", what}});
+  return tr("{plot} plot: {what}", {{"plot", plot_name(parts[1])}, {"what", what}});
 }
 
 /// Names a control that an add-on has many of, after the words of "tape/run/*": all but two of its parts are places.
