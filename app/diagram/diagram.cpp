@@ -485,11 +485,10 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
                             : preset_row(ui, row, model, selected, save);
   state.preset_hovered.reset();
   for (const Placement placement : input.view.instant ? placements() : std::vector<Placement>{})
-    for (const char* place : {"diagram/preset/", "diagram/preset-more/"}) {
-      const Control* control = ui.registry().find(place + preset_label(placement));
-      if (control && control->rect.contains(ui.mouse()) && view::preset_refusal(model, placement).empty())
+    for (const char* place : {"diagram/preset/", "diagram/preset-more/"})
+      if (ui.under_mouse() == place + preset_label(placement) &&
+          view::preset_refusal(model, placement).empty())
         state.preset_hovered = placement;
-    }
   const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);
   if (asked) selected = place_of(*asked);
   if (!(pressed || asked) || selected < 0 || selected == now) return;

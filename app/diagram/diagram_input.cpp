@@ -457,7 +457,7 @@ bool lock_row(Ui& ui, const Rect& row, bool locked) {
 
 bool epsilon_row(Ui& ui, const Rect& row, double& epsilon) {
   const FieldOptions options{
-      .lo = 1e-12, .log = true, .hard_hi = true, .format = [](double v) { return ui::significant(v, 3); }};
+      .lo = 1e-12, .log = true, .most = 1, .format = [](double v) { return ui::significant(v, 3); }};
   return field(ui, "diagram/kind/epsilon", row, tr("epsilon"), epsilon,
                tr("Added to the variance inside this norm, against division by zero; the model's own value "
                   "until another is set here. Alike norms follow, with Alt only this one changes."),

@@ -323,16 +323,20 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const std::string now = field.get(spec);
   double value = std::strtod(now.c_str(), nullptr);
   FieldOptions options = scale_of(field);
+  options.least = field.low;
+  options.most = field.high;
   options.unit = unit_of(field, view);
   options.track = range_of(field).hi <= 4096 && field.key != "run.seed";
   const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options);
-  double then = value;
-  const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
+  using ui::Typed;
+  const Typed typed = ui.edit().name == name ? ui::typed_number(ui.edit().buffer, options.integer)
+                                             : Typed{Typed::Kind::Nonsense, value};
+  const bool whole = typed.kind == Typed::Kind::Number;
   if (change != ui::Change::None || whole)  // the cost is shown while the value is dragged or typed
-    predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
+    predict(field, text_of(field, std::clamp(whole ? typed.value : value, field.low, field.high)), only);
   dial(field, rect, only);
   if (change == ui::Change::None || (change == ui::Change::Live && !view.instant)) return;
-  const std::string text = text_of(field, std::clamp(value, field.low, field.high));
+  const std::string text = text_of(field, value);
   // Two digits of a float and of a double differ by rounding, in every frame in which the mouse is held.
   if (change == ui::Change::Done || text != now) edit(field, text, only);
 }

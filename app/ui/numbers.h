@@ -2,7 +2,9 @@
 // the window's language. Data files and the command line have a point in every language.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace normscope::ui {
 
@@ -16,8 +18,16 @@ std::string decimals(double v, int digits);
 std::string significant(double v, int digits);
 /// Replaces the hyphen of a formatted number by a minus sign, or drops it where all digits are zero.
 std::string with_minus(std::string text);
-/// Reads a number as a person types it: any kind of space between digits, a comma for the point, a real minus.
-bool parse_number(std::string text, double& value);
+/// A number as a person types it: with comma or point, digits in groups of three, a real minus.
+struct Typed {
+  enum class Kind : uint8_t { Number, Nonsense, Fraction, TwoMeanings };
+  Kind kind = Kind::Nonsense;
+  double value = 0;  ///< of a fraction where a whole number is asked for, too; of two meanings the greater
+};
+/// Reads it. Comma and point both set off decimals, and both group digits where nothing else can be meant: "1,000" is
+/// 1000 in a field for whole numbers. In any other field it has two meanings, unless the sign is the decimal sign of the
+/// window's language.
+Typed typed_number(std::string_view text, bool whole);
 /// "10⁻⁴"
 std::string power_of_ten(int exponent);
 

@@ -31,6 +31,12 @@ void see(ImVec2 begin, ImVec2 size) {
   view.Size = view.WorkSize = size;
 }
 
+bool any_input() {
+  for (int key = ImGuiKey_NamedKey_BEGIN; key < ImGuiKey_NamedKey_END; ++key)
+    if (ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), false)) return true;
+  return !ImGui::GetIO().InputQueueCharacters.empty();
+}
+
 }  // namespace
 
 Ui::Ui(Fonts fonts) : fonts_(std::move(fonts)), theme_(&ui::theme(false)) {
@@ -42,7 +48,7 @@ void Ui::begin_frame(const FrameOptions& options) {
   float scale = effective_scale(options.scale, options.least_scale, display.x, display.y);
   if (scale != scale_ || options.dark != styled_dark_) {
     if (scale_ > 0 && ImGui::IsMousePosValid()) {  // the thing under the mouse stays there
-      const Vec under = mouse();
+      const Vec under = pointer();
       pan_ = {pan_.x + under.x * (scale - scale_), pan_.y + under.y * (scale - scale_)};
     }
     theme_ = &ui::theme(options.dark);
@@ -50,6 +56,7 @@ void Ui::begin_frame(const FrameOptions& options) {
     scale_ = scale;
     styled_dark_ = options.dark;
   }
+  if (!objection_.first.empty() && any_input()) objection_ = {};
   options_ = options;
   size_ = whole_size(scale_, options.least_scale, display.x, display.y);
   animating_ = false;
@@ -66,6 +73,12 @@ void Ui::begin_frame(const FrameOptions& options) {
   registry_.clear();
   areas_.clear();
   texts_.clear();
+
+  const bool goes_on =
+      ImGui::IsMouseDown(ImGuiMouseButton_Left) && !ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  if (!goes_on)  // what was pressed is followed wherever the mouse goes
+    covered_ = std::ranges::any_of(above_, [&](const Rect& rect) { return rect.contains(pointer()); });
+  above_.clear();
 
   const ImVec2 whole(size_.x * scale_, size_.y * scale_);
   see({0, 0}, whole);
@@ -84,6 +97,7 @@ void Ui::end_frame() {
   if (!popup_seen_ && popup_request_.empty()) popup_.clear();
   draw_held();
   await_help();
+  show_objection();
   draw_tooltip();
   ImGui::End();
   // A control that is gone can keep neither the focus nor the keys.
@@ -141,9 +155,14 @@ void Ui::draw_part(Vec window_px, Vec whole_px) {
 
 double Ui::time() const { return ImGui::GetTime(); }
 
-Vec Ui::mouse() const {
+Vec Ui::pointer() const {
   ImVec2 p = ImGui::GetIO().MousePos;
   return {p.x / scale_, p.y / scale_};
+}
+
+Vec Ui::mouse() const {
+  constexpr Vec nowhere{-1e6f, -1e6f};
+  return covered_ && paint_ == &*paint_window_ ? nowhere : pointer();
 }
 
 bool Ui::shift() const { return ImGui::GetIO().KeyShift; }
@@ -215,6 +234,7 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   if (press_ == name) {
     press_.clear();
     if (options.enabled) h.clicked = h.by_key = true;
+    h.alt = h.alt || press_alone_;
   }
   if (options.tooltip && h.hovered) explain(name, help, rect, options.beside);
   return h;
@@ -261,6 +281,15 @@ void Ui::await_help() {
   if (time() - rests_since_ < delay) return animate();
   tooltip_ = explained_->help;
   beside_ = explained_->beside;
+}
+
+// A key or press that comes after the objection ends it; the one that caused it was of the frame before.
+void Ui::show_objection() {
+  const Control* const control = registry_.find(objection_.first);
+  if (!control) return;
+  tooltip_ = objection_.second;
+  beside_ = control->rect;
+  registry_.add({objection_.first + "/objection", control->rect, objection_.second, "", true, false});
 }
 
 bool Ui::mark(std::string_view name, const Rect& rect, std::string_view value, std::string_view help) {
@@ -353,6 +382,7 @@ bool Ui::begin_popup(std::string_view name_view, const Rect& rect) {
     return false;
   }
   popup_seen_ = true;
+  above_.push_back(rect);
   inside_popup_ = name;
   paint_popup_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 1,
                        options_.record_text ? &texts_ : nullptr);
@@ -368,6 +398,7 @@ void Ui::end_popup() {
 }
 
 void Ui::begin_layer(std::string_view name, const Rect& rect) {
+  above_.push_back(rect);
   ImGui::SetNextWindowPos({rect.x * scale_, rect.y * scale_});
   ImGui::SetNextWindowSize({rect.w * scale_, rect.h * scale_});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
@@ -435,7 +466,7 @@ void Ui::draw_tooltip() {
   float width = std::min(widest, std::max(paint.text_width(style, text), paint.text_width(small, print)) + 1);
   const float upper = paint.wrapped_height(width, style, text, line_height);
   float height = upper + (print.empty() ? 0 : 3 + paint.wrapped_height(width, small, print, small_height));
-  const Rect box = beside(beside_, mouse(), {width + 2 * pad, height + pad + 3}, size_);
+  const Rect box = beside(beside_, pointer(), {width + 2 * pad, height + pad + 3}, size_);
   paint.fill(box, theme_->inverse, radius::button);
   const Rect inside{box.x + pad, box.y + pad / 2 + 1.5f, width, height};
   paint.text_wrapped(inside, style, theme_->on_inverse, text, line_height);

@@ -121,7 +121,10 @@ class Ui {
   bool reduced_motion() const { return options_.reduced_motion; }
   const Fonts& fonts() const { return fonts_; }
   double time() const;  // seconds of UI time (fixed steps without a window)
-  Vec mouse() const;    // logical px
+  Vec pointer() const;  // of the mouse, in logical px
+  /// The same for what is being drawn: nowhere for a screen where a popup or a layer lies above it, unless the screen
+  /// itself was pressed there before.
+  Vec mouse() const;
   bool shift() const;
   bool alt() const;
   bool ctrl() const;
@@ -161,8 +164,12 @@ class Ui {
   /// Moves the focus to a control (empty: none). The focus ring is not shown until the keyboard is used.
   void focus(std::string_view name);
   bool focus_visible() const { return focus_visible_; }
-  /// Activates the control, as Enter does, when it is drawn next, even if Tab does not reach it.
-  void press(std::string_view name) { press_ = name; }
+  /// Activates the control, as Enter does, when it is drawn next, even if Tab does not reach it. `alone`: as with Alt, so
+  /// that what is like it does not follow.
+  void press(std::string_view name, bool alone = false) {
+    press_ = name;
+    press_alone_ = alone;
+  }
   /// True while a text field takes the keys: global shortcuts (Space, letters) must not act then.
   bool typing() const;
   /// Whether a global shortcut was pressed in this frame; always false while typing. Chords are text: "Space",
@@ -196,6 +203,11 @@ class Ui {
   /// Shows a text at the mouse in this frame, in inverse colours, wrapped to 280 px: values read off a plot. The help
   /// of a control, in contrast, appears next to the control, once the mouse rests.
   void tooltip(std::string_view text);
+
+  /// Says beside a control why it did not take what was typed, until the next key or press of a button.
+  void object(std::string_view control, std::string why) {
+    objection_ = {std::string(control), std::move(why)};
+  }
 
   /// The state of the text field being typed into (used by widgets.h).
   struct Edit {
@@ -238,6 +250,7 @@ class Ui {
   void keyboard(Hit&, const std::string& name, const HitOptions&);
   void explain(std::string_view name, std::string_view help, const Rect&, const Rect& beside);
   void await_help();
+  void show_objection();
   void draw_tooltip();
 
   Fonts fonts_;
@@ -251,16 +264,19 @@ class Ui {
   Registry registry_, last_registry_;
   std::vector<TextRecord> texts_;
   std::string focus_, press_, shown_focus_;
-  bool focus_visible_ = false;
+  bool focus_visible_ = false, press_alone_ = false;
   std::vector<std::string> order_;              // Tab order of the frame
   std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
   std::string tooltip_, under_mouse_;
-  Rect beside_{};  // rectangle that the tooltip must not cover; empty: the tooltip is at the mouse
+  std::vector<Rect> above_;  // popups and layers of this frame
+  bool covered_ = false;     // by one of the last frame's, at the mouse
+  Rect beside_{};            // rectangle that the tooltip must not cover; empty: the tooltip is at the mouse
   std::optional<Explanation> explained_;
   std::string last_explained_;
   double rests_since_ = 0;  // time since which the mouse rests on last_explained_
   Vec press_at_{};          // mouse position of the press on the held control
   Edit edit_;
+  std::pair<std::string, std::string> objection_;  // of a control: why
   double press_value_ = 0;
   std::string popup_, popup_request_, inside_popup_;
   bool popup_seen_ = false, animating_ = false;

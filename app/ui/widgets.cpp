@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <numbers>
 #include <numeric>
+#include <regex>
 
 #include "app/words/words.h"
 
@@ -502,10 +503,12 @@ void begin_edit(Ui& ui, std::string_view name, std::string text) {
 
 std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
 
-// Clamps a value to the hard ends of a field's range (`soft_ends`: to both), and rounds it in an integer field.
-double limited(const FieldOptions& o, double v, bool soft_ends) {
-  if (soft_ends || o.hard_lo) v = std::max(v, o.lo);
-  if (soft_ends || o.hard_hi) v = std::min(v, o.hi);
+double least_of(const FieldOptions& o) { return std::isnan(o.least) ? o.lo : o.least; }
+
+// Keeps a moved value within what is possible (`track`: within the track), and rounds it in an integer field.
+double limited(const FieldOptions& o, double v, bool track) {
+  v = std::clamp(v, track ? std::max(o.lo, least_of(o)) : least_of(o),
+                 track ? std::min(o.hi, o.most) : o.most);
   return o.integer ? std::round(v) : v;
 }
 
@@ -557,23 +560,107 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
   return inner;
 }
 
-}  // namespace
+/// A typed number, taken apart: the digits between the signs that separate them.
+struct TypedParts {
+  bool sound = false;
+  std::string sign, exponent;       // "-", "e-5"
+  std::vector<std::string> groups;  // of digits
+  std::string signs;                // what separates them: ',' '.' ' ' '\''
+};
 
-bool parse_number(std::string text, double& value) {
-  auto replace = [&text](std::string_view from, std::string_view to) {
+TypedParts parts_of(std::string_view typed) {
+  std::string text(typed);
+  const auto replace = [&text](std::string_view from, std::string_view to) {
     for (size_t at; (at = text.find(from)) != std::string::npos;) text.replace(at, from.size(), to);
   };
-  replace("\u2009", "");
-  replace("\u00A0", "");
-  replace(" ", "");
-  replace(",", ".");
-  replace("−", "-");
-  if (text.empty()) return false;
-  char* end = nullptr;
-  double v = std::strtod(text.c_str(), &end);
-  if (*end || !std::isfinite(v)) return false;
-  value = v;
-  return true;
+  for (const char* space : {"\u2009", "\u202F", "\u00A0"}) replace(space, " ");
+  replace("\u2019", "'");
+  replace("\u2212", "-");
+  const bool has_power = text.find("10⁻") != text.npos || text.find("×10") != text.npos;
+  constexpr std::string_view kRaised[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  if (has_power) {  // as a field shows it: 3.1×10⁻⁷, 10⁻⁶
+    replace("×10", "e");
+    replace("10⁻", "1e-");
+    replace("⁻", "-");
+    for (size_t digit = 0; digit < std::size(kRaised); ++digit) replace(kRaised[digit], std::to_string(digit));
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  text.erase(0, text.find_first_not_of(' '));
+  static const std::regex form(R"(([-+]?) ?(\d*(?:[,. ']\d+)*)([eE][-+]?\d{1,5})?)");
+  TypedParts parts;
+  std::smatch found;
+  if (text.size() > 60 || !std::regex_match(text, found, form) || found[2].length() == 0) return parts;
+  parts = {.sound = true, .sign = found[1], .exponent = found[3], .groups = {""}, .signs = ""};
+  for (const char c : found[2].str())
+    if (c >= '0' && c <= '9') {
+      parts.groups.back() += c;
+    } else {
+      parts.signs += c;
+      parts.groups.emplace_back();
+    }
+  return parts;
+}
+
+// Whether the digits are grouped as in 16 000: one to three, which do not begin with 0, and three in each later group.
+bool in_threes(const std::vector<std::string>& groups) {
+  const std::string& first = groups.front();
+  return !first.empty() && first.size() <= 3 && first[0] != '0' &&
+         std::all_of(groups.begin() + 1, groups.end(), [](const std::string& g) { return g.size() == 3; });
+}
+
+// Why a field does not take what was typed, or "" where it takes it.
+std::string refusal_of(const FieldOptions& o, std::string_view typed, const Typed& read) {
+  const words::Place text{"text", std::string(typed)};
+  switch (read.kind) {
+    case Typed::Kind::Nonsense:
+      return tr("“{text}” is no number.", {text});
+    case Typed::Kind::Fraction:
+      return tr("“{text}” is no whole number, and only whole numbers are possible here.", {text});
+    case Typed::Kind::TwoMeanings:
+      return tr("“{text}” can mean {one} or {other}: write it without a sign between the thousands.",
+                {text, {"one", number(read.value, 9)}, {"other", number(read.value / 1000, 9)}});
+    case Typed::Kind::Number:
+      break;
+  }
+  if (read.value < least_of(o))
+    return tr("{value} is too little: the least that is possible here is {least}.",
+              {{"value", number(read.value, 6)}, {"least", field_text(o, least_of(o))}});
+  if (read.value > o.most)
+    return tr("{value} is too much: the most that is possible here is {most}.",
+              {{"value", number(read.value, 6)}, {"most", field_text(o, o.most)}});
+  return "";
+}
+
+}  // namespace
+
+Typed typed_number(std::string_view typed, bool whole) {
+  const TypedParts parts = parts_of(typed);
+  if (!parts.sound) return {};
+  const auto read = [&](std::string digits) {
+    const double value = std::strtod((parts.sign + digits + parts.exponent).c_str(), nullptr);
+    if (!std::isfinite(value)) return Typed{};
+    return Typed{whole && value != std::round(value) ? Typed::Kind::Fraction : Typed::Kind::Number, value};
+  };
+  std::string all, before;
+  for (const std::string& group : parts.groups) all += group;
+  for (size_t i = 0; i + 1 < parts.groups.size(); ++i) before += parts.groups[i];
+  const std::string& signs = parts.signs;
+  const bool grouped =
+      in_threes(parts.groups) && signs.find_first_not_of(signs.substr(0, 1)) == std::string::npos;
+  if (signs.empty()) return read(all);
+  const char last = signs.back();
+  const bool may_be_decimal = (last == ',' || last == '.') && signs.find(last) + 1 == signs.size();
+  if (!may_be_decimal) return grouped ? read(all) : Typed{};
+  const std::vector<std::string> whole_part(parts.groups.begin(), parts.groups.end() - 1);
+  if (signs.size() > 1) {  // "1.000,5": what stands before the decimals is grouped by one other sign
+    const bool sound = in_threes(whole_part) && signs.find_first_not_of(signs[0]) + 1 == signs.size();
+    return sound ? read(before + "." + parts.groups.back()) : Typed{};
+  }
+  const bool may_be_grouped = grouped && parts.exponent.empty();
+  if (may_be_grouped && whole) return read(all);
+  if (may_be_grouped && std::string(1, last) != words::say("format.decimal"))
+    return {Typed::Kind::TwoMeanings, read(all).value};
+  return read(before + "." + parts.groups.back());
 }
 
 double to_track(const FieldOptions& o, double v) {
@@ -589,6 +676,23 @@ double from_track(const FieldOptions& o, double t) {
 double next_value(const FieldOptions& o, double value, int by) {
   return limited(o, o.log ? log_step(value, by) : value + by * o.step, false);
 }
+
+namespace {
+
+// Takes what was typed as the value, or says why not: after Enter the text stays, to be mended.
+Change take_typed(Ui& ui, std::string_view name, const FieldOptions& o, double& value) {
+  if (ui.edit().buffer == field_text(o, value)) return Change::None;  // which may show fewer digits than it has
+  const Typed typed = typed_number(ui.edit().buffer, o.integer);
+  if (const std::string why = refusal_of(o, ui.edit().buffer, typed); !why.empty()) {
+    ui.object(name, why);
+    ui.edit().fresh =
+        ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
+    return Change::None;
+  }
+  return std::exchange(value, typed.value) != typed.value ? Change::Done : Change::None;
+}
+
+}  // namespace
 
 Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view label, double& value,
              std::string_view help, const FieldOptions& o) {
@@ -622,12 +726,8 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
   }
   if (ui.edit().name == name) {
     Typing typing = edit_text(ui, {place.x, r.y, place.w, r.h}, mono);
-    double typed = value;
-    if (typing == Typing::Done && parse_number(ui.edit().buffer, typed)) {
-      value = limited(o, typed, false);
-      if (value != before) change = Change::Done;
-    }
-    if (typing != Typing::GoingOn) ui.edit() = {};
+    if (typing == Typing::Done) change = take_typed(ui, name, o, value);
+    if (typing != Typing::GoingOn && !ui.edit().fresh) ui.edit() = {};
   } else {
     ui.paint().text_in(place, mono, o.enabled ? t.ink : t.ink3, shown,
                        label.empty() ? Align::Centre : Align::Right);

@@ -84,7 +84,7 @@ struct FieldOptions {
   double step = 1;        // of an arrow key on a linear field; a log field steps through 1, 2, 5 per decade
   bool log = false;
   bool integer = false;
-  bool hard_lo = true, hard_hi = false;  // false: a typed value may lie beyond this end
+  double least = NAN, most = INFINITY;  // of a typed value; what lies beyond is refused in a sentence. NAN: lo
   std::string unit{};                    // after the number, in ink3
   std::string note{};                    // after the label, e.g. "differs"
   bool enabled = true;

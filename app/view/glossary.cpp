@@ -71,7 +71,7 @@ const Term* asked_for(const ui::Ui& ui, const words::Language& words) {
   if (const Term* term = term_at(ui.focused(), words)) return term;
   const Term* found = nullptr;
   for (const ui::Control& c : ui.registry().all())
-    if (c.rect.contains(ui.mouse()))
+    if (c.rect.contains(ui.pointer()))
       if (const Term* term = term_at(c.name, words)) found = term;
   return found;
 }

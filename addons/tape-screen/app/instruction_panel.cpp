@@ -549,7 +549,7 @@ void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
     auto sequence = static_cast<double>(f.shown->sequence + 1);
     const std::string of = tr("of {all}", {{"all", grouped(f.shown->sequences)}});
     FieldOptions options{.lo = 1, .hi = static_cast<double>(f.shown->sequences), .step = 1, .integer = true};
-    options.hard_hi = true;
+    options.most = options.hi;
     options.unit = of;
     options.track = false;
     const float wide = std::min(rect.w, 112 + p.text_width(kTickWords, of));
@@ -711,7 +711,7 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
                        const std::string& help) {
     auto value = static_cast<double>(now);
     FieldOptions options{.lo = 0, .hi = static_cast<double>(count - 1), .step = 1, .integer = true};
-    options.hard_hi = true;
+    options.most = options.hi;
     options.track = false;
     constexpr float kField = 44, kFurther = 56 + kField;  // the field, and the labelled one after it
     const float words = p.text_width(kBodyWords, label) + 5;

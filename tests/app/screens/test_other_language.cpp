@@ -263,11 +263,8 @@ TEST_CASE("other language: numbers that a program wrote get the comma, versions 
   CHECK(ui::number(3.14e-7, 3) == "3,14×10⁻⁷");
   CHECK(ui::number(16000.5, 6) == "16\u2009000,5");
   CHECK(ui::with_minus(ui::decimals(-0.001, 2)) == "0,00");
-  for (const char* typed : {"0,25", "0.25"}) {
-    double value = 0;
-    CHECK(ui::parse_number(typed, value));
-    CHECK(value == 0.25);
-  }
+  CHECK(ui::typed_number("1.125", false).kind == ui::Typed::Kind::TwoMeanings);
+  CHECK(ui::typed_number("1,125", false).value == 1.125);
 }
 
 TEST_CASE(

@@ -2,6 +2,7 @@
 #include <imgui.h>
 
 #include "answers.h"
+#include "app/headless/system_fonts.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 #include "app/support/lab_fixture.h"
@@ -104,6 +105,20 @@ struct WidgetScript {
   std::vector<std::string> before;
 };
 
+std::string read(const ui::Typed& typed) {
+  switch (typed.kind) {
+    case ui::Typed::Kind::Number:
+      return fmt::format("{:.9g}", typed.value);
+    case ui::Typed::Kind::Fraction:
+      return "a fraction";
+    case ui::Typed::Kind::TwoMeanings:
+      return fmt::format("{:.9g} or {:.9g}", typed.value, typed.value / 1000);
+    case ui::Typed::Kind::Nonsense:
+      break;
+  }
+  return "no number";
+}
+
 }  // namespace
 
 TEST_CASE("widgets answer mouse and keyboard as told", "[listing]") {
@@ -118,6 +133,7 @@ TEST_CASE("numbers as people write them", "[listing]") {
     double value = 0;
     int digits = 3;
     if (verb == "minus") return ui::with_minus(rest);
+    if (verb == "typed" || verb == "whole") return read(ui::typed_number(rest, verb == "whole"));
     const std::string text = rest.substr(0, rest.find(' '));
     value = std::stod(text);
     if (verb == "grouped") return ui::grouped(static_cast<long long>(value));
@@ -175,6 +191,72 @@ TEST_CASE(
   s.driver.frames(40);
   CHECK(help().empty());
   s.driver.release();
+}
+
+TEST_CASE("a screen does not see the mouse under a layer, unless it was pressed before") {
+  headless::Frame frame({800, 600});
+  ui::Ui ui(ui::load_fonts());
+  ui::FrameOptions options{.reduced_motion = true};
+  ui::Vec below{}, above{};
+  const auto draw = [&] {
+    ui.begin_frame(options);
+    ui.hit("screen", {0, 0, 800, 600}, "", "The screen.", {.overlap = true});
+    below = ui.mouse();
+    ui.begin_layer("panel", {300, 200, 200, 100});
+    above = ui.mouse();
+    ui.end_layer();
+    ui.end_frame();
+  };
+  headless::UiDriver driver{frame, ui, draw};
+  const Vec open{100, 100}, covered{400, 250};
+  driver.frames(3);
+  driver.move_to(open);
+  driver.frames(2);
+  CHECK(below == open);
+  driver.move_to(covered);
+  driver.frames(2);
+  CHECK_FALSE(ui::Rect{0, 0, 800, 600}.contains(below));
+  CHECK(above == covered);
+  CHECK(ui.under_mouse().empty());
+  driver.press();
+  driver.frames(2);
+  CHECK_FALSE(below == covered);  // the press belongs to the layer
+  driver.release();
+  driver.move_to(open);
+  driver.press();
+  driver.move_to(covered);
+  driver.frames(2);
+  CHECK(below == covered);  // a drag that began on the screen
+  driver.release();
+}
+
+TEST_CASE("a sign that no face has comes from a font of the system, asked for once") {
+  headless::Frame frame({300, 100});
+  ui::Ui ui(ui::load_fonts({}));  // the built-in font alone
+  std::vector<char32_t> asked;
+  const headless::FindFont before = headless::ask_for_fonts([&](char32_t sign) {
+    asked.push_back(sign);
+    for (const std::string& folder : ui::default_font_folders())
+      if (const std::string path = folder + "/DejaVuSans.ttf"; std::filesystem::exists(path))
+        return headless::FontFile{path, 0};
+    return headless::FontFile{};
+  });
+  constexpr ImWchar kSign = 0x10D0;  // Georgian, which DejaVu has and the built-in font lacks
+  const auto draw = [&] {
+    frame.step([&] {
+      ui.begin_frame({});
+      ui.paint().text({10, 50}, {ui::Face::Sans, 12}, ui.theme().ink, "\u10D0\u10D0");
+      ui.end_frame();
+    });
+  };
+  draw();
+  CHECK_FALSE(ui.fonts()[ui::Face::Sans].font->IsGlyphInFont(kSign));
+  draw();
+  CHECK(asked == std::vector<char32_t>{kSign});
+  CHECK(ui.fonts()[ui::Face::Sans].font->IsGlyphInFont(kSign));
+  draw();
+  CHECK(asked.size() == 1);
+  headless::ask_for_fonts(before);
 }
 
 TEST_CASE("a box beside what is asked about never lies on it, wherever that stands") {

@@ -513,7 +513,7 @@ void draw_ring(Ui& ui, Vec at, float radius, float opacity) {
 
 void draw_halo(Ui& ui, Presentation& presentation) {
   if (!ImGui::IsMousePosValid()) return;
-  const Vec at = ui.mouse();
+  const Vec at = ui.pointer();
   draw_ring(ui, at, kHalo, 1);
   ui.mark("presentation/halo", centred(at, 2 * kHalo, 2 * kHalo), "", tr("Where the mouse is."));
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ui.reduced_motion()) {

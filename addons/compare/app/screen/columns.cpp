@@ -444,7 +444,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   if (with_panel) panel(ui, rect, {.title = tr("Where they part first"), .term = "first-place"});
   Rect rest = rect.inset(space::pad, 0);
   Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
-  FieldOptions options{.lo = 1.05, .hi = 1000, .log = true, .hard_hi = true, .unit = "×"};
+  FieldOptions options{.lo = 1.05, .hi = 1000, .log = true, .most = 1000, .unit = "×"};
   head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);

@@ -301,7 +301,7 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   value.lo = value.log ? low / 100 : std::min(0.0, 2 * low);
   value.hi = value.log ? high * 100 : std::max(1.0, 2 * high);
   value.step = (high - low) / 20;
-  value.hard_lo = value.hard_hi = false;
+  value.least = -INFINITY;
   const bool one = field(ui, control_name(which, "from"), row.take_left(third, 6), tr("from"), from,
                          tr("The first value."), value) == Change::Done;
   const bool other = field(ui, control_name(which, "to"), row.take_left(third, 6), tr("to"), to,
