@@ -271,20 +271,17 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
     const Rect place = inner.take_top(each + (last ? bottom : 0));
     plot.tile.reset();  // the panel's corner has it, clear of the lines
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
-    const std::string lit =
-        plot_.hover_layer ? fmt::format("layer {}", *plot_.hover_layer + 1) : std::string{};
+    const std::string lit = plot_.hover_layer ? panels::layer_id(*plot_.hover_layer) : std::string{};
     const plot::PlotHit hit = plot::draw_plot(f.ui, part, place, plot, cells_.views[name], help, lit);
     if (plot.heat) map_hit(f, plot, hit);
-    if (hit.nearest) layer_of_series(plot.series[static_cast<size_t>(*hit.nearest)].id);
+    if (hit.nearest)
+      if (const int layer = plot.series[static_cast<size_t>(*hit.nearest)].layer; layer >= 0)
+        hover_layer_ = layer;
     time_hit(f, part, cells_.views[name], hit);
     tile(f.ui, {place.right() - (with_panel ? 26.f : 18.f), place.y + plot.pad_top, 16, 16},
          f.view.runs[i].letter - 'A');
   }
   if (with_panel) cell_menu(f.ui, name, rect, plots, cells_);
-}
-
-void LabScreen::layer_of_series(const std::string& id) {
-  if (id.starts_with("layer ")) hover_layer_ = std::atoi(id.c_str() + 6) - 1;
 }
 
 // ---- These are the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of

@@ -122,7 +122,6 @@ class LabScreen {
   void draw_map_key(Frame&, const panels::Panel&, const ui::Rect& row, float from);
   void map_hit(Frame&, const plot::PlotSpec&, const plot::PlotHit&);
   float matrix_width() const { return plot_.matrix > 5 || plot_.stream > 0 ? 92.f : 50.f; }
-  void layer_of_series(const std::string& id);
   void rate_handles(Frame&, const plot::PlotHit&, const plot::PlotSpec&);
   void time_hit(Frame&, const std::string& name, const plot::View&, const plot::PlotHit&);
   void depth_hit(const plot::PlotHit&, int layers);

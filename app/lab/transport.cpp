@@ -553,8 +553,6 @@ void transport_keys(Ui& ui, TransportState& state, const LabView& view,
 
 namespace {
 
-constexpr std::string_view kBecame = "→";  // separates old and new value in an edit
-
 // The label of an event and its glossary entry. Events of other kinds are not shown.
 struct EventWords {
   RunEvent::Kind kind;
@@ -569,12 +567,15 @@ constexpr EventWords kEventWords[] = {{RunEvent::Kind::LeftPlateau, "leaves the 
                                       {RunEvent::Kind::Forked, "starts as a fork", "fork"},
                                       {RunEvent::Kind::Edited, "edited"}};
 
+bool says_change(const RunEvent& event) {
+  return event.kind == RunEvent::Kind::Edited && !event.text.empty();
+}
+
 std::string event_text(const RunEvent& event, const EventWords& words) {
   // A run of trained weights never was on the plateau, and its event says so.
   if (event.kind == RunEvent::Kind::LeftPlateau && event.text.starts_with("began"))
     return words::spoken(event.text);
-  const bool says_what = event.kind == RunEvent::Kind::Edited && !event.text.empty();
-  return says_what ? words::with_decimal(event.text) : tr(words.text);
+  return says_change(event) ? words::with_decimal(event.text) : tr(words.text);
 }
 
 // Says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
@@ -582,8 +583,7 @@ std::string told(const TimelineMark& mark) {
   const std::string& letters = mark.letters;
   const words::Place what{"what", mark.text};
   if (letters.size() == 1)
-    return tr(mark.text.find(kBecame) == mark.text.npos ? "{run} {what}" : "{run}: {what}",
-              {{"run", letters}, what});
+    return tr(mark.change ? "{run}: {what}" : "{run} {what}", {{"run", letters}, what});
   if (letters.size() > 2 && letters.back() - letters.front() + 1 == static_cast<int>(letters.size()))
     return tr("Runs {first}–{last}: {what}", {{"first", letters.front()}, {"last", letters.back()}, what});
   std::string runs;
@@ -607,8 +607,8 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
       if (same != marks.end() && event.kind == RunEvent::Kind::Edited)
         same->letters += run.letter;
       else
-        marks.push_back(
-            {run.letter - 'A', event.step, std::move(text), std::string(1, run.letter), false, known->term});
+        marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter), false,
+                         known->term, says_change(event)});
     }
   }
   marks.insert(marks.end(), found.begin(), found.end());

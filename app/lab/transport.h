@@ -21,6 +21,7 @@ struct TimelineMark {
   std::string letters;    // of the runs
   bool found = false;     // a comparison's finding, not an event of the run; drawn as a ring
   const char* term = "";  // glossary entry of the event
+  bool change = false;    // the text says what was changed, not what the run does
 };
 // The runs' events and the findings of a comparison, ordered by step. An edit of several runs at a step is one mark.
 std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});

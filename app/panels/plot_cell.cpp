@@ -80,8 +80,10 @@ constexpr size_t kSaves = 3, kAxis = 4;
 
 std::vector<MenuEntry> whole_menu() {
   return {
-      {"svg", tr("Save as SVG"), tr("A drawing without loss, into the pictures folder.")},
-      {"png", tr("Save as PNG"), tr("A picture of 1280 × 800 pixels, into the pictures folder.")},
+      {"svg", tr("Save as SVG"),
+       tr("A drawing without loss, into the pictures folder; without cursor and sentence.")},
+      {"png", tr("Save as PNG"),
+       tr("A picture of 1280 × 800 pixels, into the pictures folder; without cursor and sentence.")},
       {"csv", tr("Save as CSV"), tr("All numbers of the plot with nine digits, into the pictures folder.")},
       {"text", tr("Copy as text"), tr("Title, sentence and the values of every line, to paste elsewhere."),
        ui::shown_keys("Ctrl+T")},
@@ -263,6 +265,12 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
   ImGui::SetCurrentContext(context);
 }
 
+/// The plot as a figure for a paper, whose caption is the author's: without the window's question and sentence.
+plot::PlotSpec as_figure(plot::PlotSpec plot) {
+  for (std::string* words : {&plot.question, &plot.brief, &plot.sentence}) words->clear();
+  return plot;
+}
+
 /// The file name's ending: "svg".
 const char* ending_of(view::PlotFormat format) { return kEndings[static_cast<size_t>(format)]; }
 
@@ -297,7 +305,7 @@ std::vector<std::string> save_plot(const view::SavePlot& command, const std::str
     if (command.format == view::PlotFormat::Csv && !command.csv.empty())
       write_file(path, command.csv, "plot");
     else
-      write_plot(path, plot, command.format, dark, kPlotFileSize, command.view);
+      write_plot(path, as_figure(plot), command.format, dark, kPlotFileSize, command.view);
     paths.push_back(path);
   }
   return paths;

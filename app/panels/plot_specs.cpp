@@ -183,7 +183,15 @@ double loss_top(const LabView& view, view::LabData& data) {
     if (!line->empty() && std::isfinite(line->y.front()))
       top = std::max(top, static_cast<double>(line->y.front()));
   }
-  return std::min(top, view.unigram_entropy + 1.3) + 0.05;
+  double end = 0;
+  for (const RunView& run : view.runs) {
+    const auto line = data.loss(run);
+    // A fork's first loss says how much worse it is; other runs all begin high, and fall at once.
+    const bool told = run.forked_from >= 0 || line->y.size() >= size_t{Plateau::kWindow};
+    if (told && !line->empty() && std::isfinite(line->y.back()))
+      end = std::max(end, static_cast<double>(line->y.back()));
+  }
+  return top_of_losses(view.unigram_entropy, top, end) + 0.05;
 }
 
 // The lower end of the axis leaves a row of text below the entropy of the text, for the label, in a small plot too.
@@ -195,12 +203,20 @@ double floor_of_axis(const LabView& view) {
 
 }  // namespace
 
+double top_of_losses(double level, double highest, double end) {
+  constexpr double kAbove = 1.3, kMost = 4, kAir = 1.04;
+  const double top = std::min(highest, level + kAbove);
+  return end <= top || end > kMost * top ? top : kAir * end;
+}
+
 std::string axis_of(const LabView& view, const MetricInfo& about, const PlotOptions& options) {
   if (!about.of_matrix) return about.axis;
   if (about.metric == Metric::Gradient && options.stream > 0)
     return tr("root mean square of the gradient of stream {stream}", {{"stream", options.stream}});
   return tr("{what} of {matrix}", {{"what", about.axis}, {"matrix", matrix_label(view, options.matrix)}});
 }
+
+std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
 
 std::string at_step(std::string_view what, int step) {
   return tr("{what} at step {step}", {{"what", what}, {"step", ui::grouped(step)}});
@@ -310,9 +326,6 @@ void linear_axis(Axis& axis, double lowest, double hi) {
   axis.max_ticks = 3;
 }
 
-// Names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
-std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
-
 // A line's value at the last point up to a step; NaN where there is none.
 float newest_until(const Series& s, int step) {
   const auto end = std::ranges::upper_bound(s.x.values, static_cast<float>(step));
@@ -322,9 +335,8 @@ float newest_until(const Series& s, int step) {
 
 // The value of a layer's line at the cursor.
 float at_cursor(const PlotSpec& plot, int layer, int step) {
-  const std::string id = layer_id(layer);
   for (const Series& s : plot.series)
-    if (s.id == id) return newest_until(s, step);
+    if (s.layer == layer) return newest_until(s, step);
   return std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -363,8 +375,10 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
         metric == Metric::Gradient && options.stream > 0
             ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
             : over_time(data, run, metric, options.matrix, layer, options.side);
+    if (line->empty()) continue;
     add_line(plot, line, range, layer_id(layer), tr("layer {layer}", {{"layer", layer + 1}}),
              Ink::depth(layer, layers));
+    plot.series.back().layer = layer;
   }
 }
 

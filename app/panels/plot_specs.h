@@ -104,8 +104,14 @@ std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOption
 std::string gets_less(const std::vector<float>& gradients);
 // Sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
+// The upper end of an axis of losses whose highest is `highest`: not far above the level of the symbols' frequencies, so
+// that what follows the first losses is seen. Where a run ends above that, the axis reaches up to its `end`, unless the
+// others would then be flat: the label at such a line's end has an arrow.
+double top_of_losses(double level, double highest, double end);
 // The title of an axis in files: the metric with its matrix or stream, where it has one, then the step, then the run.
 std::string axis_of(const LabView&, const MetricInfo&, const PlotOptions&);
+// The id of a layer's line in a plot over time, as files have it; `layer` from 0.
+std::string layer_id(int layer);
 std::string at_step(std::string_view what, int step);
 std::string of_run(std::string_view what, const RunView&);
 // Returns "A", or "A's decoder" of an encoder-decoder.

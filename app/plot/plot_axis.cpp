@@ -70,8 +70,10 @@ namespace {
 
 std::string label_linear(double v, double step) {
   if (std::fabs(v) < step * 1e-6) return "0";
-  int decimals = std::max(0, int(-std::floor(std::log10(step) + 1e-9)));
-  if (decimals > 4) return ui::number(v, 2);
+  const int unit = int(std::floor(std::log10(step) + 1e-9)), decimals = std::max(0, -unit);
+  constexpr double kMany = 1e9;  // from here on a power
+  if (decimals > 4 || std::fabs(v) >= kMany)
+    return ui::number(v, std::max(1, int(std::floor(std::log10(std::fabs(v)) + 1e-9)) - unit + 1));
   std::string text = fmt::format("{:.{}f}", std::fabs(v), decimals);
   std::string whole = text.substr(0, text.find('.'));
   return words::with_decimal((v < 0 ? "−" : "") + ui::grouped(std::atoll(whole.c_str())) +

@@ -471,6 +471,28 @@ std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
   return slots;
 }
 
+// Leads from the end of a line that is shorter than others to its label, which stands in the column of all labels.
+void add_leader(Builder& b, const Label& label, ui::Vec at) {
+  constexpr float kFar = 24, kAir = 6;  // px
+  if (at.x - label.end.x < label_offset + kFar) return;
+  const ui::Rect& a = b.out.map.area;
+  const std::vector<ui::Vec> leader{{label.end.x + kAir, std::clamp(label.end.y, a.y, a.bottom())},
+                                    {at.x - kAir, at.y - 4.5f}};
+  b.keep_clear_of(leader);
+  b.add(StrokeItem{leader, line_colour(b.theme, label.series->ink).alpha(0.5f), 1, {}, 0, false});
+}
+
+// Points from a label to a line's end that lies above or below the shown range.
+void add_arrow(Builder& b, const Label& label, ui::Vec at) {
+  const ui::Rect& a = b.out.map.area;
+  if (label.end.y >= a.y - 1 && label.end.y <= a.bottom() + 1) return;
+  const float x = at.x - 7, middle = at.y - 4.5f, up = label.end.y < a.y ? -1.f : 1.f;
+  const ui::Colour ink = text_colour(b.theme, label.series->ink);
+  b.add(StrokeItem{{{x, middle - 5 * up}, {x, middle + 5 * up}}, ink, 1.5f, {}, 0, false});
+  b.add(StrokeItem{
+      {{x - 3, middle + 2 * up}, {x, middle + 5 * up}, {x + 3, middle + 2 * up}}, ink, 1.5f, {}, 0, false});
+}
+
 void label_ends(Builder& b) {
   std::vector<Label> labels = wanted_labels(b);
   if (labels.empty()) return;
@@ -507,6 +529,8 @@ void label_ends(Builder& b) {
     for (float d = 0; d < a.h; d = d <= 0 ? 4 - d : -d) {
       float y = placed[i] + d;
       if (y < a.y + 8 || y > a.bottom() - 1 || !b.is_free({x - 1, y - 10, w + 2, 12.5f})) continue;
+      add_leader(b, labels[i], {x, y});
+      add_arrow(b, labels[i], {x, y});
       write(b, *labels[i].series, {x, y}, detail);
       break;
     }

@@ -85,6 +85,7 @@ struct Series {
   bool end_label = true;   // direct label (letter value name) right of the line's end
   bool end_marker = true;  // marker on the last point
   bool ring = false;       // hollow markers, filled with the panel's colour
+  int layer = -1;          // that the line is of, from 0; -1: of none
   double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
 };
 

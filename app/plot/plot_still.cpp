@@ -38,6 +38,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
     s.note.clear();  // handles, and the note about them, are for the mouse
   }
   s.hover.reset();
+  s.cursor.reset();  // it says where somebody looked, which is no part of the figure
   s.x.show_labels = s.y.show_labels = true;
   s.pad_left = std::max(s.pad_left, s.river ? river_left : fresh.pad_left);
   if (has_axes(s))

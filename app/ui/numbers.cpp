@@ -40,7 +40,10 @@ std::string with_minus(std::string text) {
   return text.find_first_not_of("0.,") == text.npos ? text : "−" + text;
 }
 
-std::string decimals(double v, int digits) { return words::with_decimal(fmt::format("{:.{}f}", v, digits)); }
+std::string decimals(double v, int digits) {
+  constexpr double kMany = 1e6;
+  return std::fabs(v) < kMany ? words::with_decimal(fmt::format("{:.{}f}", v, digits)) : number(v, 4);
+}
 
 std::string significant(double v, int digits) {
   return words::with_decimal(fmt::format("{:.{}g}", v, digits));

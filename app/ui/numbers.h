@@ -12,7 +12,7 @@ namespace normscope::ui {
 std::string grouped(long long n);
 /// Rounds to `digits` significant digits, but never a whole part below 10⁹: 0.003, 1.2, 16 000, 3.1×10⁻⁷.
 std::string number(double v, int digits = 3);
-/// Writes exactly `digits` digits after the decimal sign: 1.20.
+/// Writes exactly `digits` digits after the decimal sign: 1.20; from a million on four digits and a power: 3.2×10³⁸.
 std::string decimals(double v, int digits);
 /// Writes at most `digits` significant digits, with an exponent as in C: 0.25, 1e-05.
 std::string significant(double v, int digits);

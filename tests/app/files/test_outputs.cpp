@@ -10,6 +10,7 @@
 #include "app/lesson-player/progress.h"
 #include "app/panels/plot_cell.h"
 #include "app/shell/settings.h"
+#include "app/support/lab_plots.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
 #include "app/window/main_window.h"
@@ -188,6 +189,22 @@ TEST_CASE("every output: links to nothing, full disks and folders without access
     CHECK(fs::is_symlink(full + "/" + output.file));
     CHECK_FALSE(failure_of(output, "/proc/self").empty());  // where not even root may make a file
     CHECK_FALSE(failure_of(output, "/proc/self/none").empty());
+  }
+}
+
+TEST_CASE("a saved figure has neither the window's question nor its sentence; its text has both") {
+  const test::Folder folder;
+  plot::PlotSpec plot = fixture::lab_plot("plot/loss");
+  REQUIRE_FALSE(plot.sentence.empty());
+  REQUIRE_FALSE(plot.question.empty());
+  const view::SavePlot save{
+      std::make_shared<const std::vector<plot::PlotSpec>>(1, plot), {}, view::PlotFormat::Svg};
+  const std::string svg = test::read_all(panels::save_plot(save, folder.file("."), false).front());
+  CHECK(test::contains(svg, ">Loss</text>"));
+  CHECK(test::contains(svg, "nats per letter"));
+  for (const std::string& words : {plot.sentence, plot.question}) {
+    CHECK_FALSE(test::contains(svg, words));
+    CHECK(test::contains(plot::to_text(plot), words));
   }
 }
 

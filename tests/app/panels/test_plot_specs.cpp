@@ -204,6 +204,23 @@ TEST_CASE("the number at the end of a loss line is the card's") {
     CHECK(plot.series[i].value == fmt::format("{:.2f}", plot.series[i].y[plot.series[i].y.size() - 1]));
 }
 
+TEST_CASE("an axis of losses reaches to a run that ends above it, unless the others would be flat") {
+  CHECK(top_of_losses(2.95, 3.4, 2.9) == Approx(3.4));
+  CHECK(top_of_losses(2.95, 9, 2.9) == Approx(4.25));  // first losses are cut off
+  CHECK(top_of_losses(2.95, 9, 14) > 14);
+  CHECK(top_of_losses(2.95, 2000, 1000) == Approx(4.25));
+
+  // A fork that is far worse is seen at once, whatever it began with.
+  view::LabData data;
+  LabView view = *fixture::four_runs();
+  RunView& fork = view.runs.back();
+  const auto made = std::make_shared<History>(std::vector<StatInfo>{});
+  for (int32_t step = 1; step <= view.step; ++step)
+    made->append(step, step <= fork.fork_step ? 2.9 : 14, 1e-3, {});
+  fork.history = made;
+  CHECK(loss_plot(view, data, {}).y.hi > 14);
+}
+
 TEST_CASE("gets_less and spread_of follow the numbers") {
   CHECK(gets_less({1e-5f, 1e-3f, 0.163f}) ==
         "layer 1 gets 16"

@@ -90,6 +90,64 @@ TEST_CASE("a number at the cursor is that of the line there, one at the end that
   CHECK(count_of(before, "B") == 1);  // the line has not begun
 }
 
+/// A line of constant height from 0 to `end`, labelled with a letter.
+plot::Series level(const std::string& letter, float end, float y) {
+  plot::Series line;
+  line.id = line.letter = letter;
+  line.x = Column::of({0, end});
+  line.y = Column::of({y, y});
+  return line;
+}
+
+std::vector<const StrokeItem*> strokes_at(const Drawing& d, ui::Vec end) {
+  std::vector<const StrokeItem*> found;
+  for (const Item& item : d.items)
+    if (auto* s = std::get_if<StrokeItem>(&item);
+        s && std::hypot(s->points.back().x - end.x, s->points.back().y - end.y) < 12)
+      found.push_back(s);
+  return found;
+}
+
+TEST_CASE("a label in the column of all labels is led to the end of a line that ended earlier") {
+  PlotSpec s;
+  s.x.hi = 100;
+  s.y.hi = 4;
+  s.series = {level("A", 40, 3), level("D", 90, 1)};
+  const Drawing d = layout_plot(s, {}, {0, 0, 700, 300}, ui::theme(false), narrow_width);
+  const TextBox early = text_of(d, "A"), late = text_of(d, "D");
+  REQUIRE(early.box.x == Approx(late.box.x));
+  const auto to_early = strokes_at(d, {early.box.x, early.box.centre().y}),
+             to_late = strokes_at(d, {late.box.x, late.box.centre().y});
+  REQUIRE(to_early.size() == 1);
+  CHECK(to_early[0]->points.front().x == Approx(d.map.x(40)).margin(8));
+  CHECK(to_early[0]->points.front().y == Approx(d.map.y(3)).margin(1));
+  CHECK(to_late.empty());
+}
+
+TEST_CASE("the label of a line that ends out of sight has an arrow towards that end") {
+  PlotSpec s;
+  s.x.hi = 100;
+  s.y.lo = 1;
+  s.y.hi = 4;
+  s.series = {level("A", 100, 9), level("B", 100, 2), level("C", 100, -5)};
+  s.pad_right = 60;
+  const Drawing d = layout_plot(s, {}, {0, 0, 700, 300}, ui::theme(false), narrow_width);
+  // The shaft of an arrow stands before a label; its y grows downwards.
+  const auto arrow = [&](const char* letter) {
+    const ui::Rect box = text_of(d, letter).box;
+    for (const Item& item : d.items)
+      if (auto* line = std::get_if<StrokeItem>(&item);
+          line && line->points.size() == 2 && line->points[0].x == line->points[1].x &&
+          line->points[0].x < box.x && line->points[0].x > box.x - 12 &&
+          std::fabs(line->points[0].y - box.centre().y) < 10)
+        return line->points[1].y < line->points[0].y ? -1 : 1;
+    return 0;
+  };
+  CHECK(arrow("A") == -1);
+  CHECK(arrow("B") == 0);
+  CHECK(arrow("C") == 1);
+}
+
 TEST_CASE("no curve crosses the name of the floor, however near it comes") {
   for (ui::Vec size : {Vec{640, 280}, Vec{640, 190}, Vec{420, 160}})
     for (float above : {0.f, 0.05f, 0.1f, 0.3f, 0.8f})

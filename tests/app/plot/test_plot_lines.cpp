@@ -30,6 +30,32 @@ float piece_length(const ui::Pieces& p, size_t i) {
 
 }  // namespace
 
+TEST_CASE("a log axis without a positive end shows six decades below its upper end") {
+  const auto shown = [](double lo, double hi) {
+    return shown_range({.scale = AxisScale::Log, .lo = lo, .hi = hi}, {});
+  };
+  CHECK(shown(0, 1) == std::pair(1e-6, 1.0));
+  CHECK(shown(-3, 100) == std::pair(100 * 1e-6, 100.0));
+  CHECK(shown(0.01, 1) == std::pair(0.01, 1.0));
+  CHECK(shown(0, 0) == std::pair(1e-6, 1.0));
+}
+
+TEST_CASE("ticks of huge and of tiny numbers are short, and no two are alike") {
+  const std::vector<std::pair<double, double>> ranges{{0, 3e38}, {-2e38, 3e38}, {0, 1e12}, {1e9, 1e9 + 40},
+                                                      {0, 3e-7}, {1, 1.00002},  {-5, 5},   {0, 4e9}};
+  for (const auto& [lo, hi] : ranges) {
+    const std::vector<Tick> ticks = ticks_of({.lo = lo, .hi = hi}, lo, hi, 5);
+    INFO(lo << " to " << hi);
+    REQUIRE(ticks.size() >= 2);
+    for (size_t i = 0; i < ticks.size(); ++i) {
+      INFO(ticks[i].label);
+      CHECK(ticks[i].label.size() <= 18);  // bytes: superscripts take three
+      for (size_t k = 0; k < i; ++k) CHECK(ticks[i].label != ticks[k].label);
+    }
+  }
+  CHECK(ticks_of({.hi = 3e38}, 0, 3e38, 4).back().label == "3×10³⁸");
+}
+
 TEST_CASE("thinning keeps every spike and stays within four points a column") {
   const size_t n = 100000;
   std::vector<float> y(n);

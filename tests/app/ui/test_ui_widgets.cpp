@@ -121,6 +121,19 @@ std::string read(const ui::Typed& typed) {
 
 }  // namespace
 
+TEST_CASE("a number that rounds up to the next power of ten is written as that power") {
+  CHECK(ui::number(9.999e9, 2) == "10¹⁰");
+  CHECK(ui::number(-9.999e-6, 3) == "−10⁻⁵");
+  CHECK(ui::number(9.94e9, 2) == "9.9×10⁹");
+}
+
+TEST_CASE("a number with fixed decimals is short however large it is") {
+  CHECK(ui::decimals(2.934, 2) == "2.93");
+  CHECK(ui::decimals(-123456.789, 1) == "-123456.8");
+  CHECK(ui::decimals(3e38, 2) == "3×10³⁸");
+  CHECK(ui::decimals(-3.40282e38, 2) == "−3.403×10³⁸");
+}
+
 TEST_CASE("widgets answer mouse and keyboard as told", "[listing]") {
   WidgetScript used;
   test::check_answers("widgets", [&](const std::string& line) { return used.obey(line); });
