@@ -120,6 +120,26 @@ TEST_CASE("run colours stay apart under colour blindness, and shapes help where 
   }
 }
 
+TEST_CASE("all eight run colours stay apart, and no two runs have both marker and dash in common") {
+  // Computed minimum of a pair with one of E to H: 24.3 (light), 23.7 (dark), over all four kinds of sight.
+  for (bool dark : {false, true}) {
+    const Theme& t = theme(dark);
+    for (int b = 4; b < max_runs; ++b) {
+      for (int a = 0; a < b; ++a) {
+        for (auto& [sight, matrix] : simulations) {
+          const double d = distance(t.runs[a].line, t.runs[b].line, sight);
+          INFO(sight << ' ' << t.runs[a].letter << t.runs[b].letter << (dark ? " dark " : " light ") << d);
+          CHECK(d >= 23);
+        }
+        const bool same_dash =
+            t.runs[a].dash.on == t.runs[b].dash.on && t.runs[a].dash.off == t.runs[b].dash.off;
+        CHECK((t.runs[a].marker != t.runs[b].marker || !same_dash));
+      }
+      for (auto& [sight, matrix] : simulations) CHECK(distance(t.runs[b].line, t.accent, sight) >= 15);
+    }
+  }
+}
+
 TEST_CASE("the depth ramp keeps away from run colours and from the accent") {
   for (bool dark : {false, true}) {
     const Theme& t = theme(dark);
