@@ -477,16 +477,58 @@ void LabTrainer::score(LabEntry& entry) {
   entry.scoring.reset();
 }
 
+namespace {
+
+/// Trains a copy of a run again up to an earlier step, and then inquires into it. Each step is a part, so that newer
+/// commands need not wait, and the view says how far it is.
+class EarlierInquiry : public Inquiry {
+ public:
+  using Begin = decltype(session::Inquire::begin);
+  EarlierInquiry(std::unique_ptr<Run> copy, int32_t step, Begin begin)
+      : copy_(std::move(copy)), begin_(std::move(begin)), first_(copy_->steps_done()), step_(step) {
+    copy_->measure_live(false);
+  }
+  bool next() override {
+    if (then_) return then_->next();
+    if (copy_->steps_done() < step_) {
+      copy_->step();
+      return true;
+    }
+    copy_->measure_live(true);
+    Run& run = *copy_;
+    then_ = begin_(run, std::move(copy_));
+    return true;
+  }
+  size_t done() const override {
+    return then_ ? steps() + then_->done() : static_cast<size_t>(copy_->steps_done() - first_);
+  }
+  size_t parts() const override { return steps() + (then_ ? then_->parts() : 1); }
+  bool worth_showing() const override { return then_ && then_->worth_showing(); }
+  bool holds() const override { return !then_ || then_->holds(); }
+  std::shared_ptr<const InquiryResult> result() const override { return then_->result(); }
+
+ private:
+  size_t steps() const { return static_cast<size_t>(step_ - first_); }
+
+  std::unique_ptr<Run> copy_;  ///< until the inquiry has it
+  Begin begin_;
+  int32_t first_, step_;
+  std::unique_ptr<Inquiry> then_;
+};
+
+}  // namespace
+
 void LabTrainer::serve(const session::Inquire& asked) {
   LabEntry& seen = entry(asked.run);
   const bool past = asked.step >= 0 && asked.step < seen.run->steps_done();
   const size_t copies = size_t{past} + static_cast<size_t>(asked.copies);
   if (copies > 0) make_room(std::vector<RunSpec>(copies, seen.run->spec()));
-  std::unique_ptr<Run> then = past ? run_at(asked.run, asked.step) : nullptr;
-  Run& run = past ? *then : *seen.run;
-  if (run.state() == RunState::NonFinite)
+  if (!past && seen.run->state() == RunState::NonFinite)
     fail("inside", "the weights are not finite: expected a run that is");
-  seen.looking = asked.begin(run, std::move(then));
+  // Before steps are trained again for it, too, an inquiry that cannot be made is refused.
+  seen.looking = asked.begin(*seen.run, nullptr);
+  if (past)
+    seen.looking = std::make_unique<EarlierInquiry>(seen.run->at(asked.step), asked.step, asked.begin);
   look_some(seen);
 }
 

@@ -403,6 +403,7 @@ void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at
   PanelOptions options;
   options.title = tr("What “{token}” is made of behind {row}",
                      {{"row", row_name(found, at.row)}, {"token", word_of(inside, found.tokens[token])}});
+  options.note = tr("height: share of the variance, β²");
   options.term = "beta2";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
   ui.mark("inside/shares", rest, options.title,

@@ -24,6 +24,17 @@ constexpr float kWideHead = 1150,
                 kChoice = 112;  ///< from this width on a row of choices, otherwise a list of this width
 constexpr float kMaxLoss = 12;  ///< nats: as dark as a token gets
 
+constexpr float kProgress = 5;  ///< height of its bar
+
+/// Draws how much of an inquiry is done, where one is under way.
+void draw_progress(Ui& ui, const Rect& rest, const RunView& run) {
+  if (run.inquiry_parts <= 0) return;
+  const Rect bar{rest.x, rest.y, std::clamp(rest.w, 0.f, 180.f), kProgress};
+  const float share = static_cast<float>(run.inquiry_done) / static_cast<float>(run.inquiry_parts);
+  ui.paint().fill(bar, ui.theme().sunk, kProgress / 2);
+  ui.paint().fill({bar.x, bar.y, bar.w * std::min(share, 1.f), bar.h}, ui.theme().ink2, kProgress / 2);
+}
+
 /// A box for each token, in lines of width `room`, from (0, 0).
 std::vector<Rect> boxes_of(const Painter& p, const RunInside& inside, float room) {
   std::vector<Rect> boxes;
@@ -67,7 +78,7 @@ std::vector<Column> columns_of(const GridInput& given) {
   const Inside& found = given.inside.found;
   const bool dominated = dominant_of(found).has_value();
   std::vector<Column> columns{
-      {dominated ? "share_median" : "share", dominated ? "own share, median" : "own share",
+      {dominated ? "share_median" : "share", dominated ? "own share β², median" : "own share β²",
        dominated ? "β² of the sub-layer's own branch, by token: which share of the variance of a token's "
                    "state the branch has added to it, the median over the tokens. One token dominates here: "
                    "over all tokens together β² says what this one does."
@@ -81,11 +92,11 @@ std::vector<Column> columns_of(const GridInput& given) {
                        [&](const Inside::Sublayer& s) { return without(found, s.name); }});
   if (!found.gradients.empty())
     columns.push_back(
-        {"gradient", "gradient",
+        {"gradient", "gradient ‖g‖",
          "The size ‖g‖ of the loss's gradient for all matrices of the sub-layer together, on this "
          "text.",
          [&](const Inside::Sublayer& s) { return gradient_of(found, s.name); }});
-  columns.push_back({"turn", "turn",
+  columns.push_back({"turn", "turn (1 − cosine)",
                      "1 minus the cosine between the stream before and behind the sub-layer, a mean over the "
                      "tokens. 0: the sub-layer changed nothing about the direction.",
                      [](const Inside::Sublayer& s) { return 1 - s.layer_cosine; }});
@@ -166,7 +177,9 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     const auto before = asked_.find(now.letter);
     const bool ended = side.inside && !side.inside->whole && side.run->inquiry_parts == 0 && !waiting_;
     if (before != asked_.end() && before->second.same(now) && !ended) {
-      if (!waiting_ || waiting_->letter != now.letter) wanted_.erase(now.letter);
+      const bool again = now.step < side.run->step && side.inside && side.inside->step != now.step &&
+                         side.run->inquiry_parts > 0;  // its steps are being trained
+      if (!again && (!waiting_ || waiting_->letter != now.letter)) wanted_.erase(now.letter);
       continue;
     }
     // A step of training may wait for its look; a user's request is answered at once.
@@ -209,6 +222,21 @@ Selection InsideScreen::selection_in(const RunInside& inside) const {
   return {std::min(at.row, rows - 1), std::min(at.token, tokens - 1)};
 }
 
+/// Says what a model that has not answered yet is doing, beside its older answer or where there is none. An earlier
+/// step has to be trained again first.
+std::string InsideScreen::waiting_words(const Side& side) const {
+  const auto asked = asked_.find(side.run->letter);
+  if (asked == asked_.end() || asked->second.step >= side.run->step)
+    return tr(side.inside ? "Measuring: below is still what was asked for before."
+                          : "The model is reading the text.");
+  return tr(
+      side.inside
+          ? "Step {step} is trained again, then the model reads the text: below is still what was asked "
+            "for before."
+          : "Step {step} is trained again, then the model reads the text.",
+      {{"step", grouped(asked->second.step)}});
+}
+
 void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   panel(ui, rect, {});
   const std::string why = sides_.empty() ? "" : refused_[sides_[0].run->letter];
@@ -216,14 +244,16 @@ void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
       view.runs.empty()
           ? tr(view.busy ? "The model is being read from its files."
                          : "There is no model to look into: open one, or start a run in the Lab.")
-      : why.empty() ? tr("The model is reading the text.")
-                    : why;
+      : why.empty() && !sides_.empty() ? waiting_words(sides_[0])
+                                       : why;
   ui.mark("inside/none", rect, words,
           tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
              "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
              "token."));
-  ui.paint().text_wrapped({rect.x + space::pad, rect.centre().y - 10, rect.w - 2 * space::pad, 60}, kBody,
-                          ui.theme().ink2, words, 18);
+  Rect middle{rect.x + space::pad, rect.centre().y - 10, rect.w - 2 * space::pad, 60};
+  ui.paint().text_wrapped(middle, kBody, ui.theme().ink2, words, 18);
+  middle.take_top(28);
+  if (!sides_.empty()) draw_progress(ui, middle, *sides_[0].run);
 }
 
 /// Says how much is still being measured, or that one token dominates. A look older than the request is dimmed.
@@ -235,7 +265,7 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
   const auto dominant = dominant_of(inside.found);
   std::string said;
   if (side.older)
-    said = tr("Measuring: below is still what was asked for before.");
+    said = waiting_words(side);
   else if (side.run->inquiry_parts > 0)
     said = tr("Measuring, {done} of {parts}: the rest comes by itself.",
               {{"done", side.run->inquiry_done}, {"parts", side.run->inquiry_parts}});
@@ -255,7 +285,9 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
                  : "The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
                    "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
                    "token."));
-  p.text_in(line, kTick, t.ink2, said);
+  line.take_left(p.text_in(line, kTick, t.ink2, said) + 12);
+  line.take_top((line.h - kProgress) / 2);
+  draw_progress(ui, line, *side.run);
 }
 
 /// Draws one model: its name and loss, and its map.
@@ -285,8 +317,8 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
     return;
   }
   if (!side.inside) {
-    p.text_in(rest, kBody, t.ink3, tr("The model is reading the text."));
-    return;
+    p.text_in(rest.take_top(22), kBody, t.ink3, waiting_words(side));
+    return draw_progress(ui, rest, *side.run);
   }
   Lengths lengths;
   for (const Side& any : sides_)
@@ -566,17 +598,27 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& 
 }
 
 std::string sentence_of(const RunInside& inside) {
+  constexpr double kOne = 0.95;  // a mean cosine from which on states count as one
   const Inside& found = inside.found;
   std::string text;
+  if (!found.sublayers.empty() && std::isfinite(found.sublayers.back().token_cosine)) {
+    const Inside::Sublayer& last = found.sublayers.back();
+    text = tr(last.token_cosine >= kOne
+                  ? "All {tokens} tokens have nearly one state behind {row}: mean cosine {cosine}."
+                  : "The states of the {tokens} tokens stay apart: mean cosine {cosine} behind {row}.",
+              {{"tokens", found.tokens.size()},
+               {"row", last.name},
+               {"cosine", with_minus(decimals(last.token_cosine, 2))}});
+  }
   const auto less = [](float a, float b) { return !std::isfinite(a) || (std::isfinite(b) && a < b); };
   const auto worst = std::ranges::max_element(found.token_loss, less);
   // A decoder's loss is at the position before the predicted token.
   const bool ahead = !found.targets.empty() && found.targets != found.tokens;
   const auto token = static_cast<size_t>(worst - found.token_loss.begin()) + (ahead ? 1 : 0);
   if (worst != found.token_loss.end() && std::isfinite(*worst) && token < found.tokens.size())
-    text = tr("The model foresaw “{token}” worst: {loss} nats.",
-              {{"token", word_of(inside, found.tokens[token])},
-               {"loss", ui::number(static_cast<double>(*worst), 3)}});
+    text += (text.empty() ? "" : " ") + tr("The model foresaw “{token}” worst: {loss} nats.",
+                                           {{"token", word_of(inside, found.tokens[token])},
+                                            {"loss", ui::number(static_cast<double>(*worst), 3)}});
   const auto turned = std::ranges::min_element(
       found.sublayers, [](const auto& a, const auto& b) { return a.layer_cosine < b.layer_cosine; });
   if (turned != found.sublayers.end() && std::isfinite(turned->layer_cosine))

@@ -118,6 +118,7 @@ class InsideScreen : public AppScreen {
   void draw_sides(ui::Ui& ui, ui::Rect rest);
   void draw_side(ui::Ui& ui, ui::Rect rest, const Side& side, bool alone);
   void draw_state(ui::Ui& ui, ui::Rect rest, const Side& side);
+  std::string waiting_words(const Side& side) const;
   const Side& detailed_side() const;
   Selection selection_in(const RunInside& inside) const;
   const RunInside* first_read() const;  ///< whose tokens are shown; null: none was read yet

@@ -123,11 +123,11 @@ TEST_CASE("inside: a token that dominates is named, and the own shares are media
   const test::Folder folder;
   InsideDriver window({published::run_of(test::massive_first(folder), kPassage), models({"gpt2"})[0]});
   CHECK(window.value("inside/state/A").starts_with("“5” dominates: behind "));
-  CHECK(window.value("inside/column/share_median/A") == "own share, median");
+  CHECK(window.value("inside/column/share_median/A") == "own share β², median");
   window.driver.click("inside/run/B");
   window.click("inside/run/A");
   CHECK(window.value("inside/state/B") == "none");
-  CHECK(window.value("inside/column/share/B") == "own share");
+  CHECK(window.value("inside/column/share/B") == "own share β²");
 }
 
 TEST_CASE("inside: the map is saved as the picture, and all numbers as the JSON, of normscope inspect") {
@@ -304,6 +304,25 @@ TEST_CASE(
   CHECK(window.value("inside/state/A") == "Measuring, 34 of 90: the rest comes by itself.");
   CHECK(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());
   view.runs[0].inquiry_done = view.runs[0].inquiry_parts = 0;
+  window.show(view);
+  CHECK(window.value("inside/state/A") == "none");
+  // At an earlier step the older picture stays until that step is there, however long it is trained again.
+  window.state.screens.lab.transport().pinned_step = view.runs[0].step - 1;
+  window.driver.frames(2);
+  view.answered = window.state.session.last_ticket;
+  view.runs[0].inquiry_done = 3;
+  view.runs[0].inquiry_parts = 20;
+  window.show(view);
+  window.driver.frames(40);
+  CHECK(window.value("inside/state/A") ==
+        fmt::format(
+            "Step {} is trained again, then the model reads the text: below is still what was asked for "
+            "before.",
+            view.runs[0].step - 1));
+  view.runs[0].inquiry_done = view.runs[0].inquiry_parts = 0;
+  auto then = std::make_shared<RunInside>(*inside_of(view.runs[0]));
+  then->step = view.runs[0].step - 1;
+  view.runs[0].inquiry = then;
   window.show(view);
   CHECK(window.value("inside/state/A") == "none");
   CHECK_FALSE(made_screen<inside::InsideScreen>(window.state, Screen::Inside).busy());

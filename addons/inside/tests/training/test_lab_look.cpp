@@ -65,6 +65,34 @@ TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run c
   CHECK(losses(rest(lab)->runs[0]) == alone(small_spec("pre"), 12));
 }
 
+TEST_CASE(
+    "inside: an earlier step is trained again as parts of the look, and what cannot be asked is refused at once") {
+  RunSpec spec = small_spec("pre");  // of a size at which fifteen steps take longer than what is done at once
+  for (const auto& [key, value] :
+       {std::pair{"model.d_model", "128"}, {"model.sequence", "64"}, {"train.batch", "32"}})
+    set_field(spec, key, value);
+  LabOf lab({spec});
+  lab.post(session::PlayTo{37});
+  rest(lab);
+  int32_t most = 0;
+  lab.on_change([&] { most = std::max(most, lab.view()->runs[0].inquiry_parts); });
+  lab.post(
+      look_command({.run = 0, .text = "the dog", .step = 35}));  // 15 steps after the keyframe of step 20
+  const auto view = rest(lab);
+  REQUIRE(inside_of(view->runs[0]));
+  CHECK(inside_of(view->runs[0])->step == 35);
+  CHECK(most > 15);
+  CHECK(view->runs[0].inquiry_parts == 0);
+  LabOf there({spec});
+  there.post(session::PlayTo{35});
+  rest(there);
+  there.post(look_command({.run = 0, .text = "the dog"}));
+  CHECK(inside_of(rest(there)->runs[0])->found.loss == inside_of(view->runs[0])->found.loss);
+  const session::Ticket ticket = lab.post(look_command({.run = 0, .text = "x", .step = 10}));
+  CHECK_FALSE(session::refusal(rest(lab)->answers, ticket).empty());
+  CHECK(losses(lab.view()->runs[0]) == alone(spec, 37));
+}
+
 TEST_CASE("inside: a look is no work on the session: the view is not busy with it") {
   LabOf lab({small_spec("pre")});
   lab.wait_idle();
