@@ -1,4 +1,4 @@
-// The right column shows the cell under the mouse with its curves and wiring, and the brushed region.
+// The right column shows the cell under the mouse with its curves and wiring, and the chosen region.
 #include <imgui.h>
 
 #include "addons/sweep/app/screen/sweep_screen.h"
@@ -189,16 +189,17 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
 
 void SweepScreen::draw_region(Ui& ui, const Rect& rect) {
   if (!brush_) {
-    Rect rest = panel(ui, rect, {tr("Brushed region"), "", "", 0, false});
+    Rect rest = panel(ui, rect, {tr("Chosen region"), "", "", 0, false});
     const std::string& text = tr("Drag over the grid, or Shift and the arrow keys: a region for more seeds.");
-    ui.mark("sweep/region", rest, text, tr("The cells that were brushed."));
+    ui.mark("sweep/region", rest, text, tr("The cells that were chosen by a drag."));
     ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, text, 18);
     return;
   }
   Rect rest = panel(ui, rect,
-                    {tr("Brushed region"), tr("{count} cell | {count} cells", {{"count", brush_->cells()}}),
+                    {tr("Chosen region"), tr("{count} cell | {count} cells", {{"count", brush_->cells()}}),
                      region_sentence(*grid_, *brush_), 0, false});
-  ui.mark("sweep/region", rest, region_sentence(*grid_, *brush_), tr("The cells that were brushed."));
+  ui.mark("sweep/region", rest, region_sentence(*grid_, *brush_),
+          tr("The cells that were chosen by a drag."));
   Rect buttons = rest.take_bottom(28, 8);
   Rect row = rest.take_top(26, 8);
   double seeds = seeds_in(plan_, *brush_);
@@ -232,10 +233,10 @@ void SweepScreen::draw_right(Ui& ui, Rect rect) {
     draw_cell_panel(ui, rect);
     return draw_region(ui, below);
   }
-  const std::vector<words::Label> labels{words::label("Cell"), words::label("Brushed region")};
+  const std::vector<words::Label> labels{words::label("Cell"), words::label("Chosen region")};
   const Rect tabs = rect.take_top(26, 6);
   segmented(ui, "sweep/right", {tabs.x, tabs.y + 1, std::min(tabs.w, segmented_width(ui, labels)), 24},
-            labels, right_tab_, tr("The cell under the hand, or the brushed region."));
+            labels, right_tab_, tr("The cell under the hand, or the chosen region."));
   if (right_tab_ == 0)
     draw_cell_panel(ui, rect);
   else

@@ -149,7 +149,7 @@ class SweepScreen : public AppScreen {
   std::optional<Brush> brush_;
   std::optional<Place> drag_from_;
   std::array<double, 2> key_{0, 1};  ///< ends of the colours, as shares of the scale
-  int form_ = 1, right_tab_ = 0;
+  int form_ = 0, right_tab_ = 0;
   Left left_ = Left::Grid;
   std::array<std::string, 2> typed_{}, search_{};
   /// The handle that the user holds, with the axis and its rail as they were when it was taken.
