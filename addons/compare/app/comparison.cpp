@@ -130,10 +130,7 @@ std::string side_words(const Difference& d, char run, char base) {
             : ends        ? "{run} ends {nats} above {base}"
             : below       ? "{run} is {nats} below {base} {when}"
                           : "{run} is {nats} above {base} {when}",
-            {{"run", run},
-             {"nats", words::with_decimal(fixed(std::fabs(d.end), 2))},
-             {"base", base},
-             {"when", when}});
+            {{"run", run}, {"nats", nats_words(std::fabs(d.end))}, {"base", base}, {"when", when}});
 }
 
 /// Adds the placement to the settings, and takes out the seed.
@@ -204,53 +201,40 @@ std::optional<Verdict> verdict_from(std::string_view text) {
   return std::nullopt;
 }
 
-/// From the run's own events, else the verdict in its file, else its losses. An unknown verdict of a file, "ignores
-/// the source", stays as it is; nothing where there is none.
-std::optional<Verdict> verdict_of(const Recording& run, const SeedRecord& seed) {
+/// From the run's own events, else the verdict in its file, else its losses; nothing where there is none.
+std::optional<SeedVerdict> verdict_of(const Recording& run, const SeedRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = normscope::verdict_of(events);
-  if (verdict.kind != Verdict::Kind::Undecided) return verdict;
+  if (verdict.kind != Verdict::Kind::Undecided) return SeedVerdict{verdict};
   if (!seed.said.empty()) {
     const std::optional<Verdict> said = verdict_from(seed.said);
-    return said ? *said : Verdict{Verdict::Kind::Undecided, 0, seed.said};
+    return said ? SeedVerdict{*said} : SeedVerdict{{}, seed.said};
   }
   const Verdict found = normscope::verdict_of(
       events_from(seed.history->loss(), seed.number(records::kUnigram), warmup_of(run)));
   const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
-  return decided || std::isfinite(seed.number(records::kUnigram)) ? std::optional(found) : std::nullopt;
+  return decided || std::isfinite(seed.number(records::kUnigram)) ? std::optional(SeedVerdict{found})
+                                                                  : std::nullopt;
 }
 
-/// "learns", "stuck", "not finite", "not decided", or a word of the file's own.
-std::string word_of(const Verdict& verdict) {
-  const bool own = verdict.kind == Verdict::Kind::Undecided && !verdict.where.empty();
-  return own ? verdict.where : std::string(normscope::word_of(verdict.kind));
+/// Whether the seed was seen not to leave the plateau.
+bool never_left(const SeedVerdict& seed) {
+  return seed.own.empty() &&
+         (seed.verdict.kind == Verdict::Kind::Stuck || seed.verdict.kind == Verdict::Kind::Undecided);
 }
 
-const std::string& spoken_word(const std::string& word) { return tr(word); }
+std::string spoken_word(const SeedVerdict& seed) {
+  return tr(seed.own.empty() ? word_of(seed.verdict.kind) : std::string_view(seed.own));
+}
 
-/// Says "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed" or "not finite at step 101, 1 seed".
-std::string verdict_text(const std::vector<Verdict>& verdicts) {
-  if (verdicts.size() == 1) {
-    const Verdict& only = verdicts.front();
-    const bool at = only.kind == Verdict::Kind::NotFinite && only.since > 0;
-    return tr(at ? "{fate} at step {step}, 1 seed" : "{fate}, 1 seed",
-              {{"fate", spoken_word(word_of(only))}, {"step", only.since}});
-  }
-  std::vector<std::pair<std::string, int>> counts;  // in the order of their first seed
-  for (const Verdict& verdict : verdicts) {
-    const std::string word = word_of(verdict);
-    const auto known = std::ranges::find(counts, word, &std::pair<std::string, int>::first);
-    if (known == counts.end())
-      counts.emplace_back(word, 1);
-    else
-      ++known->second;
-  }
-  std::string text;
-  for (const auto& [word, count] : counts)
-    text +=
-        (text.empty() ? "" : ", ") +
-        tr("{fate} {of} of {all}", {{"fate", spoken_word(word)}, {"of", count}, {"all", verdicts.size()}});
-  return text;
+/// The verdicts in words, each with the number of its seeds: the most frequent first, then in the order of the kinds.
+std::vector<std::pair<std::string, size_t>> counted(const std::vector<SeedVerdict>& verdicts) {
+  std::map<std::pair<Verdict::Kind, std::string>, size_t> by_kind;
+  for (const SeedVerdict& seed : verdicts) ++by_kind[{seed.verdict.kind, spoken_word(seed)}];
+  std::vector<std::pair<std::string, size_t>> counts;
+  for (const auto& [kind, count] : by_kind) counts.emplace_back(kind.second, count);
+  std::ranges::stable_sort(counts, std::greater(), &std::pair<std::string, size_t>::second);
+  return counts;
 }
 
 double median(std::vector<double> values) {
@@ -260,23 +244,51 @@ double median(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-/// Norm of the last update over the norm of the weights, of all parameters of layer 1 together.
+/// Whether a stat is a norm of updates or of weights of these layers ("L01."; "": of any parameter).
+bool is_norm_of(std::string_view stat, std::string_view layer, std::string_view norm) {
+  return stat.starts_with(layer) && stat.ends_with(norm);
+}
+constexpr std::array<std::string_view, 2> kNorms{".update_norm", ".weight_norm"};
+
+/// Norm of the last measured update over the norm of the weights, of all parameters of layer 1 together.
 double update_ratio(const Ruler& ruler, const Recording& run, const SeedRecord& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));
-  std::vector<float> stats;
-  int32_t step = 0;
-  if (loss.empty() || !history.frame(loss.steps.back(), stats, step)) return kUnknown;
   const std::string layer = stack_of(history) + "L01.";
-  std::array<double, 2> squares{};
-  constexpr std::array<std::string_view, 2> kinds{".update_norm", ".weight_norm"};
-  for (size_t i = 0; i < history.layout().size() && i < stats.size(); ++i) {
-    const std::string& name = history.layout()[i].name;
-    if (!name.starts_with(layer)) continue;
-    for (size_t k = 0; k < kinds.size(); ++k)
-      if (name.ends_with(kinds[k])) squares[k] += static_cast<double>(stats[i]) * stats[i];
+  const auto has = [&](const StatInfo& stat) { return is_norm_of(stat.name, layer, kNorms[0]); };
+  if (loss.empty() || std::ranges::none_of(history.layout(), has)) return kUnknown;
+  std::vector<float> stats;
+  // A log need not have measured them at its last step.
+  for (int32_t step = loss.steps.back(); history.frame(step, stats, step); --step) {
+    std::array<double, 2> squares{};
+    for (size_t i = 0; i < history.layout().size() && i < stats.size(); ++i)
+      for (size_t k = 0; k < kNorms.size(); ++k)
+        if (is_norm_of(history.layout()[i].name, layer, kNorms[k]))
+          squares[k] += static_cast<double>(stats[i]) * stats[i];
+    if (std::isfinite(squares[0]) && squares[1] > 0) return std::sqrt(squares[0] / squares[1]);
   }
-  return squares[1] > 0 ? std::sqrt(squares[0] / squares[1]) : kUnknown;
+  return kUnknown;
+}
+
+/// What a run lacks for the update of layer 1: the norms, or the layer of the parameters that have them.
+std::string lacking_update(const Recording& run) {
+  const auto has = [&](bool of_layer) {
+    return std::ranges::any_of(run.seeds, [&](const SeedRecord& seed) {
+      const std::string layer = of_layer ? stack_of(*seed.history) + "L01." : "";
+      return std::ranges::any_of(seed.history->layout(), [&](const StatInfo& stat) {
+        return is_norm_of(stat.name, layer, kNorms[0]);
+      });
+    });
+  };
+  return has(false) && !has(true) ? tr("update ÷ weight of a parameter named as layer 1's")
+                                  : tr("update ÷ weight");
+}
+
+/// What a run lacks for its tokens per second.
+std::string lacking_speed(const Recording& run) {
+  const bool timed = std::ranges::all_of(
+      run.seeds, [](const SeedRecord& seed) { return std::isfinite(seed.number(records::kSecondsPerStep)); });
+  return timed ? tr("tokens a step, which tokens/s needs") : tr("tokens/s");
 }
 
 /// False where the run has no loss.
@@ -302,25 +314,19 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   EndRow row;
   row.run = index;
   const bool has_loss = put_losses(row, ruler, run);
-  std::vector<Verdict> verdicts;
   std::vector<double> since, updates, speeds;
-  bool never_left = true;
   for (const SeedRecord& seed : run.seeds) {
-    const std::optional<Verdict> verdict = verdict_of(run, seed);
-    if (verdict) verdicts.push_back(*verdict);
-    if (verdict && verdict->kind == Verdict::Kind::Learns) since.push_back(verdict->since);
-    never_left = never_left && verdict && verdict->where != word_of(*verdict) &&
-                 (verdict->kind == Verdict::Kind::Stuck || verdict->kind == Verdict::Kind::Undecided);
+    if (const std::optional<SeedVerdict> found = verdict_of(run, seed)) {
+      row.verdicts.push_back(*found);
+      if (found->verdict == Verdict::Learns) since.push_back(found->verdict.since);
+    }
     updates.push_back(update_ratio(ruler, run, seed));
     speeds.push_back(seed.number(records::kTokensPerStep) / seed.number(records::kSecondsPerStep));
   }
-  if (verdicts.size() == run.seeds.size()) {
-    row.verdict = verdict_text(verdicts);
-    row.fate = word_of(verdicts.front());
-  }
+  if (row.verdicts.size() < run.seeds.size()) row.verdicts.clear();
   if (!since.empty())
     row.leaves = static_cast<int32_t>(median(since));
-  else if (never_left)
+  else if (!row.verdicts.empty() && std::ranges::all_of(row.verdicts, never_left))
     row.leaves = 0;
   row.update_ratio = median(updates);
   std::erase_if(speeds, [](double speed) { return !std::isfinite(speed); });
@@ -328,15 +334,41 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
   if (!has_loss) row.missing.push_back(tr("loss"));
-  if (row.verdict.empty())
+  if (row.verdicts.empty())
     row.missing.push_back(tr("the line of {frequencies}, which the verdict needs",
                              {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
-  if (!std::isfinite(row.update_ratio)) row.missing.push_back(tr("update ÷ weight"));
-  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(tr("tokens/s"));
+  if (!std::isfinite(row.update_ratio)) row.missing.push_back(lacking_update(run));
+  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(lacking_speed(run));
   return row;
 }
 
 }  // namespace
+
+size_t EndRow::count(Verdict::Kind kind, int32_t step) const {
+  return static_cast<size_t>(std::ranges::count_if(verdicts, [&](const SeedVerdict& seed) {
+    return seed.own.empty() && seed.verdict == kind && seed.verdict.since <= step;
+  }));
+}
+
+std::string EndRow::verdict() const {
+  if (verdicts.size() == 1) {
+    const Verdict& only = verdicts.front().verdict;
+    const bool at = only == Verdict::NotFinite && only.since > 0;
+    return tr(at ? "{fate} at step {step}, 1 seed" : "{fate}, 1 seed",
+              {{"fate", spoken_word(verdicts.front())}, {"step", only.since}});
+  }
+  std::vector<std::string> parts;
+  for (const auto& [word, count] : counted(verdicts))
+    parts.push_back(tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", verdicts.size()}}));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string EndRow::short_verdict() const {
+  if (verdicts.empty()) return "";
+  const auto [word, count] = counted(verdicts).front();
+  if (count == verdicts.size()) return word;
+  return tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", verdicts.size()}});
+}
 
 Alignment alignment_from(std::string_view name) {
   for (size_t i = 0; i < std::size(kAlignments); ++i)
@@ -459,8 +491,17 @@ Comparison compare(std::vector<Recording> runs, const Choice& choice) {
   return all;
 }
 
+bool ends_apart(const Comparison& all) { return std::ranges::any_of(all.differences, &Difference::early); }
+
+std::string same_sentence(const Comparison& all) {
+  const bool measured = std::ranges::any_of(
+      all.runs, [](const Recording& run) { return !run.seeds.front().history->layout().empty(); });
+  return measured ? tr("These runs are the same to the bit.")
+                  : tr("The losses of these runs are equal; their logs have nothing else to compare.");
+}
+
 std::string settings_sentence(const Comparison& all) {
-  if (all.same) return tr("These runs are the same to the bit.");
+  if (all.same) return same_sentence(all);
   std::vector<std::string> silent;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
@@ -484,37 +525,48 @@ std::string data_sentence(const Comparison& all) {
 }
 
 std::string loss_sentence(const Comparison& all) {
+  std::vector<std::string> stuck;
+  int32_t until = std::numeric_limits<int32_t>::max();
+  std::vector<const EndRow*> left, partly;  // all seeds of a run left the line, or some of them
+  for (const EndRow& row : all.rows) {
+    const bool leaves = row.leaves && *row.leaves > 0;
+    if (leaves) {
+      (row.count(Verdict::Learns) == row.verdicts.size() ? left : partly).push_back(&row);
+    } else if (row.count(Verdict::Stuck) > 0) {
+      stuck.push_back(fmt::format("{}", all.letter(row.run)));
+      until = std::min(until, row.last_step);
+    }
+  }
+  const auto at = [&](const EndRow* row) { return std::pair(*row->leaves, row->run); };
+  for (std::vector<const EndRow*>* runs : {&left, &partly}) std::ranges::sort(*runs, {}, at);
   const std::string line =
       tr("the line of {frequencies}", {{"frequencies", words::spoken(frequencies_of(all.level_unit))}});
-  std::vector<std::string> stuck;
-  std::vector<int32_t> ends;
-  std::vector<std::pair<int32_t, size_t>> left;
-  for (const EndRow& row : all.rows) {
-    if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
-    if (!row.fate.starts_with("stuck")) continue;
-    stuck.push_back(fmt::format("{}", all.letter(row.run)));
-    ends.push_back(row.last_step);
-  }
-  std::ranges::sort(left);
-  std::string text;
+  std::vector<std::string> sentences;
   if (!stuck.empty())
-    text = tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
-              {{"count", stuck.size()},
-               {"runs", in_words(stuck, tr("and"))},
-               {"line", line},
-               {"step", *std::ranges::min_element(ends)}}) +
-           (left.empty() ? "" : " ");
-  for (size_t i = 0; i < left.size(); ++i)
-    text += tr(i > 0           ? ", {run} at {step}"
-               : stuck.empty() ? "{run} leaves {line} at step {step}"
-                               : "{run} leaves it at step {step}",
-               {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
-  if (!left.empty()) text += ".";
-  return text;
+    sentences.push_back(
+        tr("{runs} has not left {line} by step {step}. | {runs} have not left {line} by step {step}.",
+           {{"count", stuck.size()}, {"runs", in_words(stuck, tr("and"))}, {"line", line}, {"step", until}}));
+  std::string one_by_one;
+  for (const EndRow* row : left)
+    one_by_one += tr(!one_by_one.empty() ? ", {run} at {step}"
+                     : sentences.empty() ? "{run} leaves {line} at step {step}"
+                                         : "{run} leaves it at step {step}",
+                     {{"run", all.letter(row->run)}, {"line", line}, {"step", *row->leaves}});
+  if (!one_by_one.empty()) sentences.push_back(one_by_one + ".");
+  for (const EndRow* row : partly)
+    sentences.push_back(tr(sentences.empty()
+                               ? "{run} leaves {line} in {part} of {all} seeds, at step {step} (median)."
+                               : "{run} leaves it in {part} of {all} seeds, at step {step} (median).",
+                           {{"run", all.letter(row->run)},
+                            {"line", line},
+                            {"part", row->count(Verdict::Learns)},
+                            {"all", row->verdicts.size()},
+                            {"step", *row->leaves}}));
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 std::string difference_sentence(const Comparison& all) {
-  if (all.same) return tr("These runs are the same to the bit.");
+  if (all.same) return same_sentence(all);
   std::string text;
   const char base = all.letter(all.baseline());
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -616,7 +668,7 @@ std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   std::vector<EndRow> rows;
   for (size_t run = 0; run < all.runs.size(); ++run) rows.push_back(make_row(all, ruler, run));
   // If one run went further, ends do not compare: runs are ordered by their difference to the baseline.
-  const bool early = std::ranges::any_of(all.differences, &Difference::early);
+  const bool early = ends_apart(all);
   const auto height = [&](const EndRow& row) {
     if (!early || !std::isfinite(row.loss)) return row.loss;
     return row.run == all.baseline() ? 0 : all.differences[row.run].end;

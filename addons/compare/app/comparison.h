@@ -137,18 +137,31 @@ struct FirstPlace {
   std::string lacks{};  ///< why nothing could be compared
 };
 
+/// The verdict on one seed: one of ours, or the words of its file where they are none of ours ("ignores the source").
+struct SeedVerdict {
+  Verdict verdict;
+  std::string own{};
+};
+
 struct EndRow {
   size_t run = 0;
   int32_t last_step = 0;
   /// Mean over the seeds, nats; deviation of a sample, unknown with one seed.
   double loss = kUnknown, deviation = kUnknown;
-  std::string verdict;  ///< "learns 5 of 5", "stuck, 1 seed"; empty: unknown
-  std::string fate;  ///< its verdict in a word, as in files: "learns", "stuck", "not finite", "not decided"
+  std::vector<SeedVerdict> verdicts;  ///< by seed; empty: not known of all
   /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
   double tokens_per_second = kUnknown;  ///< mean over the seeds
   std::vector<std::string> missing;     ///< measurements that the run lacks: "update ÷ weight"
+
+  /// The number of seeds with this verdict, since `step` at the latest.
+  size_t count(Verdict::Kind kind, int32_t step = std::numeric_limits<int32_t>::max()) const;
+  /// Says "learns 3 of 5, stuck 2 of 5", most seeds first in whatever order a file has them; "stuck, 1 seed"; empty:
+  /// not known.
+  std::string verdict() const;
+  /// What most seeds do, for narrow columns: "learns 3 of 5".
+  std::string short_verdict() const;
 };
 
 struct Comparison {
@@ -171,6 +184,9 @@ struct Comparison {
   /// The run's place among the colours.
   int colour(size_t run) const { return letter(run) - 'A'; }
 };
+
+/// Whether runs end at different steps, so that the rows of their ends are in the order of the differences.
+bool ends_apart(const Comparison& all);
 
 /// Throws Error for fewer than two runs or more than eight, a run without a history, a baseline that is not one of
 /// them, an empty range, or an alignment for which the baseline lacks a number.

@@ -1,7 +1,10 @@
 #include "addons/compare/app/figures.h"
 
+#include <set>
+
 #include "addons/compare/app/writers.h"
 #include "app/panels/plot_cell.h"
+#include "app/panels/plot_specs.h"
 #include "app/plot/plot_axis.h"
 #include "app/ui/numbers.h"
 #include "app/view/glossary.h"
@@ -51,8 +54,6 @@ std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, 
 constexpr float kDecades = 4;  // range of the colours of the maps
 constexpr size_t kColumns =
     320;  // of a map, at most; a column of several steps shows the ratio farthest from 1
-constexpr double kAbove = 1.3;  // nats of the loss axis above the unigram entropy
-constexpr double kTicks[] = {0.1, 1, 10};
 
 plot::Column column(const std::vector<double>& values) {
   return plot::Column::of({values.begin(), values.end()});
@@ -111,9 +112,15 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale, cons
   axis.hi = std::max(high, 0.0) + air;
   if (!scale) return;
   axis.ticks.push_back({0, "0"});
-  for (const double tick : kTicks) {
-    axis.ticks.push_back({difference_scale(tick), "+" + ui::significant(tick, 6)});
-    axis.ticks.push_back({difference_scale(-tick), "−" + ui::significant(tick, 6)});
+  // 0.1, 1 and 10; where the axis reaches further, as few powers as these.
+  constexpr int kFirst = -1, kEachSide = 3, kPlain = 3;
+  const double reach = std::max(-axis.lo, axis.hi) + std::log10(0.05);  // log10 of the largest difference
+  const int stride = std::max(1, static_cast<int>(std::ceil((reach - kFirst) / kEachSide)));
+  for (int power = kFirst + stride - 1; power <= std::max(reach, 1.0); power += stride) {
+    const double tick = difference_scale(std::pow(10.0, power));
+    const std::string words = power > kPlain ? ui::power_of_ten(power) : ui::number(std::pow(10.0, power), 1);
+    axis.ticks.push_back({tick, "+" + words});
+    axis.ticks.push_back({-tick, "−" + words});
   }
   std::erase_if(axis.ticks, [&](const plot::Tick& t) { return t.value < axis.lo || t.value > axis.hi; });
   axis.max_ticks = static_cast<int>(axis.ticks.size());
@@ -232,22 +239,24 @@ double difference_scale(double nats) { return std::copysign(std::log10(1 + std::
 
 plot::PlotSpec loss_plot(const Comparison& all) {
   plot::PlotSpec plot{.id = "compare-loss", .title = tr("Loss")};
-  const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
   plot.note = tr("{unit}, lower is better", {{"unit", words::spoken(nats_per(all.unit))}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
   plot.y.label = tr("loss");
   plot.y.unit = words::spoken(nats_per(all.unit));
-  plot::Extent range;
+  plot::Extent range, ends;
+  std::set<std::string> seeds;  // whose lines are drawn
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Loss& loss = all.losses[run];
     if (loss.shown.empty()) continue;
     range.add(loss.shown.y);
+    ends.add(loss.shown.y.back());
+    seeds.insert(seed_words(all.runs[run].seeds.front()));
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = words::spoken(all.runs[run].name);
     // The line and its numbers are of one seed; the table at the end has the mean of all seeds.
-    line.value = words::with_decimal(fixed(loss.shown.y.back(), 2));
+    line.value = nats_words(loss.shown.y.back());
     line.decimals = 2;
     line.x = column(loss.shown.x);
     line.y = column(loss.shown.y);
@@ -255,14 +264,16 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   }
   if (!plot.bands.empty())
     plot.note +=
-        tr("; band: range of the seeds, line: {seed}", {{"seed", seed.empty() ? tr("the first") : seed}});
+        tr("; band: range of the seeds, line: {seed}",
+           {{"seed", seeds.size() > 1 || seeds.begin()->empty() ? tr("the first") : *seeds.begin()}});
   if (!range.empty()) {
     plot.y.hi = range.high;
     if (std::isfinite(all.unigram)) {
-      plot.y.hi = std::min(range.high, all.unigram + kAbove);
+      plot.y.hi = panels::top_of_losses(all.unigram, range.high, ends.empty() ? 0 : ends.high);
       range.low = std::min(range.low, all.unigram);
     }
-    plot.y.lo = std::max(0.0, range.low - 0.08 * (plot.y.hi - range.low));
+    plot.y.lo = range.low - 0.08 * (plot.y.hi - range.low);
+    if (range.low >= 0) plot.y.lo = std::max(0.0, plot.y.lo);
     plot.y.hi += 0.04 * (plot.y.hi - plot.y.lo);
   }
   if (std::isfinite(all.unigram)) {
@@ -381,7 +392,7 @@ plot::PlotSpec end_plot(const Comparison& all) {
     range.add(ends);
     plot::Series marks = line_of(all, row.run);
     marks.value = loss_words(row);
-    marks.name = row.verdict;
+    marks.name = row.verdict();
     marks.markers = plot::Markers::All;
     marks.x = column(ends);
     marks.y = plot::Column::of(std::vector<float>(ends.size(), static_cast<float>(level)));

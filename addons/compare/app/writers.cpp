@@ -184,7 +184,7 @@ Json row_json(const Comparison& all, const EndRow& row) {
           {"steps", row.last_step},
           {"loss", number(row.loss)},
           {"deviation", number(row.deviation)},
-          {"verdict", row.verdict},
+          {"verdict", row.verdict()},
           {"leaves", row.leaves ? Json(*row.leaves) : Json(nullptr)},
           {"update_ratio", number(row.update_ratio)},
           {"tokens_per_second", number(row.tokens_per_second)},
@@ -344,7 +344,7 @@ std::string end_csv(const Comparison& all) {
     table.push_back({std::string(1, all.letter(row.run)), run.name, run.source(),
                      std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
                      plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
-                     row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
+                     row.run == all.baseline() ? "baseline" : d.words(), row.verdict(),
                      row.leaves ? leaves_words(row) : "", plain(row.update_ratio),
                      plain(row.tokens_per_second)});
   }
@@ -380,6 +380,10 @@ Json to_json(const Comparison& all) {
   }
   for (const EndRow& row : all.rows) json["end"].push_back(row_json(all, row));
   return json;
+}
+
+std::string nats_words(double nats, int digits) {
+  return std::isfinite(nats) ? ui::decimals(nats, digits) : "–";
 }
 
 std::string signed_decimals(double value, int digits) {
@@ -443,12 +447,13 @@ std::string seed_words(const SeedRecord& seed) {
   return seed.origin.seed ? tr("seed {seed}", {{"seed", seed.origin.seed}}) : "";
 }
 
+std::string deviation_words(const EndRow& row) {
+  return nats_words(row.deviation, row.deviation < 0.01 ? 3 : 2);
+}
+
 std::string loss_words(const EndRow& row) {
-  const std::string loss = fixed(row.loss, 2);
-  return words::with_decimal(
-      std::isfinite(row.deviation)
-          ? fmt::format("{} ± {}", loss, fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))
-          : loss);
+  const std::string loss = nats_words(row.loss);
+  return std::isfinite(row.deviation) ? fmt::format("{} ± {}", loss, deviation_words(row)) : loss;
 }
 
 std::string update_words(const EndRow& row) {
@@ -501,7 +506,11 @@ std::string window_words(const Comparison& all) {
   }
   const std::string seeds = least == most ? tr("{count} seed each | {count} seeds each", {{"count", most}})
                                           : tr("{least} to {most} seeds", {{"least", least}, {"most", most}});
-  return tr("mean of up to the last {steps} steps, {seeds}", {{"steps", kLossWindow}, {"seeds", seeds}});
+  const std::string window =
+      tr("mean of up to the last {steps} steps, {seeds}", {{"steps", kLossWindow}, {"seeds", seeds}});
+  return ends_apart(all) ? tr("{window}; in the order of “minus {run}”",
+                              {{"window", window}, {"run", all.letter(all.baseline())}})
+                         : window;
 }
 
 std::string against_words(const Difference& difference) {
@@ -521,7 +530,7 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
     table.push_back(
         {std::string(1, all.letter(row.run)), run.name, std::to_string(run.seeds.size()),
          std::to_string(row.last_step), loss_words(row), baseline ? "–" : signed_decimals(difference.end),
-         baseline ? "baseline" : against_words(difference), row.verdict.empty() ? "–" : row.verdict,
+         baseline ? "baseline" : against_words(difference), row.verdicts.empty() ? "–" : row.verdict(),
          leaves_words(row), update_words(row), fixed(row.tokens_per_second, 0)});
   }
   return table;
@@ -580,8 +589,26 @@ std::vector<std::string> together(const Comparison& all,
   return sentences;
 }
 
+std::string counting_sentence(const Comparison& all) {
+  std::vector<std::string> from_zero, from_one;
+  for (size_t run = 0; run < all.runs.size(); ++run) {
+    const Series loss = all.runs[run].seeds.front().history->loss();
+    if (loss.steps.empty() || loss.steps.front() > 1) continue;
+    (loss.steps.front() == 1 ? from_one : from_zero).emplace_back(1, all.letter(run));
+  }
+  if (from_zero.empty() || from_one.empty() || all.choice.align != Alignment::Step) return "";
+  return tr(
+      "{runs} counts its steps from 0, {others} from 1: equal numbers are compared, which are a step apart. | "
+      "{runs} count their steps from 0, {others} from 1: equal numbers are compared, which are a step apart.",
+      {{"count", from_zero.size()},
+       {"runs", in_words(from_zero, tr("and"))},
+       {"others", in_words(from_one, tr("and"))}});
+}
+
 std::string missing_sentence(const Comparison& all) {
   std::string text = unread_sentence(all);
+  if (const std::string counting = counting_sentence(all); !counting.empty())
+    text += (text.empty() ? "" : " ") + counting;
   std::vector<std::pair<size_t, std::string>> lacking;
   for (const EndRow& row : all.rows)
     if (!row.missing.empty())

@@ -22,6 +22,8 @@ std::string end_csv(const Comparison&);
 // Numbers of a comparison in words, the same in every sentence, table and figure; each comment shows results of the
 // function. Only this add-on calls them.
 
+/// "2.93", "3.2×10³⁸", "–".
+std::string nats_words(double nats, int digits = 2);
 /// "+0.16", "−1.78", "–".
 std::string signed_decimals(double value, int digits = 2);
 /// "7.7×", "12 000×".
@@ -44,6 +46,8 @@ size_t measuring_seeds(const Recording& run);
 std::string seeds_of_baseline(const Comparison& all);
 /// "seed 1"; "" where the seed is unknown.
 std::string seed_words(const SeedRecord& seed);
+/// "0.01", "0.003".
+std::string deviation_words(const EndRow& row);
 /// "0.96 ± 0.01", "0.96".
 std::string loss_words(const EndRow& row);
 /// "0.0049", "4.9×10⁻⁵", "–".
@@ -57,6 +61,8 @@ bool was_replaced(const Recording& run);
 /// Groups runs that share a text: "E and F: data: not in its log". Leaves out empty texts.
 std::vector<std::string> together(const Comparison& all,
                                   const std::vector<std::pair<size_t, std::string>>& by_run);
+/// Says that some runs count their steps from 0 and others from 1; empty where all count alike.
+std::string counting_sentence(const Comparison& all);
 /// Says which logs could not be read in full; empty where all could.
 std::string unread_sentence(const Comparison& all);
 /// Why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols",

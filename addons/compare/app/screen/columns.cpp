@@ -125,9 +125,8 @@ double reach_of(const Comparison& all) {
 std::string state_words(const Painter& p, float room, const Comparison& all, const EndRow& row) {
   const Difference& d = all.differences[row.run];
   const std::string data = d.data == SameData::Same ? "" : d.short_words(),
-                    before = data.empty() || row.verdict.empty() ? data : data + "; ";
-  return fitting(p, kSmall, room,
-                 {before + row.verdict, before + row.verdict.substr(0, row.verdict.find(',')), data});
+                    before = data.empty() || row.verdicts.empty() ? data : data + "; ";
+  return fitting(p, kSmall, room, {before + row.verdict(), before + row.short_verdict(), data});
 }
 
 /// Draws a row's seeds on the strip; a difference off the scale is an arrow and the number.
@@ -570,14 +569,16 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const Comparison& all = f.all();
   const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
-  Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(78) : Rect{};
+  Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(94) : Rect{};
   const float longest = p.text_width(kNumber, tr("not yet"));
   Rect leaves = rest.take_right(std::max(62.f, longest + 10)),
        strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {
-    const std::pair<Rect, std::string> names[] = {
-        {loss, tr("loss")}, {leaves, tr("leaves at")}, {update, tr("Δ ÷ weight")}, {speed, tr("tokens/s")}};
+    const std::pair<Rect, std::string> names[] = {{loss, tr("loss")},
+                                                  {leaves, tr("leaves at")},
+                                                  {update, tr("update ÷ weight")},
+                                                  {speed, tr("tokens/s")}};
     for (const auto& [place, name] : names)
       if (!place.empty()) p.text_in(place, kSmall, t.ink3, name, Align::Right);
     p.text_in(strip, kSmall, t.ink3, tr("minus {run}", {{"run", all.letter(all.baseline())}}), Align::Centre);
@@ -585,7 +586,7 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   }
   ui.mark(fmt::format("compare/end/{}", all.letter(row.run)), line,
           fmt::format("{}, {}, {}", loss_words(row), against_words(all.differences[row.run]),
-                      row.verdict.empty() ? "–" : row.verdict),
+                      row.verdicts.empty() ? "–" : row.verdict()),
           tr("The mean loss of the last steps, how far it is from the baseline's, and the verdict."));
   tile(ui, {rest.x, line.centre().y - 10, 20, 20}, all.colour(row.run));
   rest.take_left(28);
@@ -597,11 +598,10 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   if (line.h >= 34) p.text_in(lower, kSmall, t.ink3, state_words(p, rest.w, all, row));
   const bool spread = line.h >= 34 && std::isfinite(row.deviation);
   p.text_in(spread ? Rect{loss.x, line.y, loss.w, line.h / 2 + 2} : loss, kNumber, t.ink,
-            words::with_decimal(fixed(row.loss, 2)), Align::Right);
+            nats_words(row.loss), Align::Right);
   if (spread)
     p.text_in({loss.x, line.centre().y, loss.w, line.h / 2 - 2}, {Face::Mono, type::tick}, t.ink3,
-              fmt::format("± {}", words::with_decimal(fixed(row.deviation, row.deviation < 0.01 ? 3 : 2))),
-              Align::Right);
+              "± " + deviation_words(row), Align::Right);
   p.text_in(leaves, kNumber, t.ink, leaves_words(row), Align::Right);
   if (wide) p.text_in(update, kNumber, t.ink, update_words(row), Align::Right);
   const double speed_of = row.tokens_per_second;

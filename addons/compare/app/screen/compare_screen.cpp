@@ -391,7 +391,10 @@ bool SideBySide::open(const std::string& path, const LabView& view, std::optiona
   if (at == kMax) at = free_place(view);
   if (at == kMax) return false;
   const std::shared_ptr<File> file = file_of(path);
-  if (slots_[at].file != file) fill(at, file, 0);
+  if (slots_[at].file != file) {
+    fill(at, file, 0);
+    slots_[at].makes_way = view.runs.empty();
+  }
   update(view);
   return true;
 }
@@ -412,7 +415,21 @@ void SideBySide::hand_out(const std::shared_ptr<File>& file, const LabView& view
   if (file->handed_out || file->runs.empty()) return;
   file->handed_out = true;
   for (size_t run = 1; run < file->runs.size(); ++run)
-    if (const size_t at = free_place(view); at < kMax) fill(at, file, run);
+    if (const size_t at = free_place(view); at < kMax) {
+      fill(at, file, run);
+      slots_[at].makes_way = view.runs.empty();
+    }
+}
+
+/// A live run that begins after logs were opened takes the place that has its letter, and the log there moves on.
+void SideBySide::make_way(const LabView& view) {
+  for (size_t place = 0; place < kLive; ++place) {
+    if (!slots_[place].makes_way || !is_live(view, place)) continue;
+    const size_t at = free_place(view);
+    if (at == kMax) return;
+    const Slot moved = std::exchange(slots_[place], {});
+    fill(at, moved.file, moved.run);
+  }
 }
 
 void SideBySide::update(const LabView& view) {
@@ -426,6 +443,7 @@ void SideBySide::update(const LabView& view) {
     file->runs = grouped(file->now->file.runs);
     hand_out(file, view);
   }
+  make_way(view);
 }
 
 std::array<SideBySide::Place, kMax> SideBySide::places(const LabView& view) const {

@@ -97,14 +97,16 @@ class SideBySide {
   struct Slot {
     std::shared_ptr<File> file;
     size_t run = 0;
-    bool hidden = false;  ///< the live run is left out
-    char letter = 0;      ///< of the file's run
+    bool hidden = false;     ///< the live run is left out
+    char letter = 0;         ///< of the file's run
+    bool makes_way = false;  ///< it was opened when there was no run of the session
   };
   void fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter = 0);
   /// The first free place for a recorded run; kMax: there is none.
   size_t free_place(const LabView& view) const;
   std::shared_ptr<File> file_of(const std::string& path);
   void hand_out(const std::shared_ptr<File>& file, const LabView& view);
+  void make_way(const LabView& view);
 
   std::function<void()> wake_;
   std::vector<std::shared_ptr<File>> files_;

@@ -50,7 +50,8 @@ std::string unread_words(const Recording& run) {
                              : "";
 }
 
-std::vector<Badge> badges_of(const Comparison& all, size_t run) {
+/// `step`: the cursor's, of the run. A verdict stands on the card from its own step on, as the loss there does.
+std::vector<Badge> badges_of(const Comparison& all, size_t run, int32_t step) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({tr("baseline"), BadgeKind::Solid});
   if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
@@ -64,11 +65,16 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run) {
                                                                   : Badge{tr("data not said")});
   const EndRow* row = row_of(all, run);
   if (!row) return badges;
-  if (row->fate.starts_with("stuck"))
-    badges.push_back({tr("stuck"), BadgeKind::Solid, Icon::Minus});
-  else if (row->fate.starts_with("not finite"))
-    badges.push_back({tr("not finite"), BadgeKind::Error});
-  else if (row->leaves && *row->leaves > 0)
+  const auto seeds = [&](Verdict::Kind kind) {
+    const size_t count = row->count(kind, step), of = row->verdicts.size();
+    const std::string& word = tr(word_of(kind));
+    return count == of ? word : tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", of}});
+  };
+  if (row->count(Verdict::NotFinite, step) > 0)
+    badges.push_back({seeds(Verdict::NotFinite), BadgeKind::Error});
+  else if (row->count(Verdict::Stuck, step) > 0)
+    badges.push_back({seeds(Verdict::Stuck), BadgeKind::Solid, Icon::Minus});
+  else if (row->leaves && *row->leaves > 0 && *row->leaves <= step)
     badges.push_back(
         {tr("since {step}", {{"step", grouped(*row->leaves)}}), BadgeKind::Outline, Icon::Learning});
   return badges;
@@ -214,7 +220,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   if (run) point = f.point_of(*run, track.x);
   const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
   const std::string name = words::spoken(run ? f.all().runs[*run].name : place.name);
-  const std::string number = words::with_decimal(fixed(loss, 2));
+  const std::string number = nats_words(loss);
   HitOptions over{.overlap = true, .radius = radius::panel};
   const std::string value = !run ? name
                                  : tr(baseline ? "{name}, baseline, loss {loss}" : "{name}, loss {loss}",
@@ -223,6 +229,12 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
              tr("Run {run}. Click, or press {run}, to make it the baseline.", {{"run", place.letter}}), over)
           .clicked)
     choose_baseline(place.letter);
+  const bool ended = run && !point && !track.empty() && f.x() > track.x.back();
+  const std::vector<Badge> badges = run ? badges_of(f.all(), *run,
+                                                    point   ? track.steps[*point]
+                                                    : ended ? track.steps.back()
+                                                            : 0)
+                                        : std::vector<Badge>{};
   const bool narrow = !compact && card.w < kNarrow;  // then the loss is below the name
   const float pad = compact ? 9 : space::pad - 2, size = compact || narrow ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
@@ -249,20 +261,20 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   if (!untitled) p.text({left, card.y + 25}, bold, t.ink, title);
   if (narrow) {
     float x = card.x + pad;
-    for (const Badge& b : badges_of(f.all(), *run)) {
+    for (const Badge& b : badges) {
       if (x + badge_width(ui, b.text, b.icon, true) > card.right() - pad - p.text_width(big, number) - 6)
         continue;
       x += badge(ui, {x, card.y + 39}, b.text, b.kind, b.icon, true) + 4;
     }
   } else if (!compact) {
-    const bool ended = !point && !track.empty() && f.x() > track.x.back();
     const std::string at =
-        ended          ? tr("ends at step {step}", {{"step", grouped(track.steps.back())}})
-        : run && point ? tr("step {step}, mean of {steps}",
-                            {{"step", grouped(track.steps[*point])}, {"steps", f.window_at(*run, *point)}})
-                       : tr("nats");
+        ended            ? tr("ends at step {step}", {{"step", grouped(track.steps.back())}})
+        : run && point   ? tr("step {step}, mean of {steps}",
+                              {{"step", grouped(track.steps[*point])}, {"steps", f.window_at(*run, *point)}})
+        : !track.empty() ? tr("begins at step {step}", {{"step", grouped(track.steps.front())}})
+                         : tr("nats");
     float x = left;
-    for (const Badge& b : badges_of(f.all(), *run)) {
+    for (const Badge& b : badges) {
       if (x + badge_width(ui, b.text, b.icon) > card.right() - pad - 104) break;
       x += badge(ui, {x, card.y + 34}, b.text, b.kind, b.icon) + 6;
     }

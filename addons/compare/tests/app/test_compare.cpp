@@ -15,7 +15,7 @@ using compared::history, compared::ours;
 
 namespace {
 
-using test::by_step, test::digits;
+using test::by_step, test::contains, test::digits;
 
 std::string losses_of(const Loss& loss) {
   std::string text = fmt::format("losses of {} steps", loss.shown.steps.size());
@@ -70,7 +70,7 @@ std::string told(const Comparison& all) {
   for (const EndRow& row : all.rows) {
     text += fmt::format("{} {}: step {}, loss {} ± {}, '{}', leaves {}, update {}, {} tokens/s",
                         all.letter(row.run), all.runs[row.run].name, row.last_step, digits(row.loss),
-                        digits(row.deviation), row.verdict, row.leaves ? std::to_string(*row.leaves) : "-",
+                        digits(row.deviation), row.verdict(), row.leaves ? std::to_string(*row.leaves) : "-",
                         digits(row.update_ratio), digits(row.tokens_per_second));
     text += "\n" + losses_of(all.losses[row.run]) + "\n";
     if (row.run == all.baseline() && all.runs[row.run].seeds.size() == 1) continue;
@@ -269,6 +269,90 @@ TEST_CASE("compare: an event comes before the losses") {
   CHECK(*row_of_run(compare({live, live}), 0).leaves == 33);
 }
 
+TEST_CASE("compare: what some seeds do is said of some, in whatever order a file has them") {
+  const auto seed = [](RunEvent::Kind kind, int32_t step) {
+    const auto made = history(200);
+    made->add_event({step, kind, "told"});
+    return made;
+  };
+  std::vector<std::shared_ptr<History>> seeds{seed(RunEvent::Kind::Stuck, 151),
+                                              seed(RunEvent::Kind::LeftPlateau, 113),
+                                              seed(RunEvent::Kind::LeftPlateau, 140)};
+  const Recording other = ours("other", {seed(RunEvent::Kind::LeftPlateau, 44)});
+  for (int turn = 0; turn < 3; ++turn) {
+    std::ranges::rotate(seeds, seeds.begin() + 1);
+    const Comparison all = compare({ours("mixed", seeds), other});
+    CHECK(
+        loss_sentence(all) ==
+        "B leaves the line of letter frequencies at step 44. A leaves it in 2 of 3 seeds, at step 113 (median).");
+    const EndRow& row = row_of_run(all, 0);
+    CHECK(*row.leaves == 113);
+    CHECK(row.verdict() == "learns 2 of 3, stuck 1 of 3");
+    CHECK(row.short_verdict() == "learns 2 of 3");
+    CHECK(row.count(Verdict::Stuck) == 1);
+    CHECK(row.count(Verdict::Stuck, 150) == 0);  // by then it was not known
+  }
+  const Comparison alone = compare({ours("mixed", seeds), ours("stuck", {seeds[0], seeds[0]})});
+  CHECK(contains(loss_sentence(alone), "A leaves"));
+  const Comparison none =
+      compare({ours("stuck", {seed(RunEvent::Kind::Stuck, 151)}), ours("open", {history(200)})});
+  CHECK(loss_sentence(none) == "A has not left the line of letter frequencies by step 200.");
+}
+
+TEST_CASE("compare: a verdict of a file's own words counts as none of ours") {
+  Recording run = ours("own", {history(40)});
+  run.seeds[0].said = "ignores the source";
+  const Comparison all = compare({run, ours("other", {history(40)})});
+  const EndRow& row = row_of_run(all, 0);
+  CHECK(row.verdict() == "ignores the source, 1 seed");
+  CHECK_FALSE(row.leaves.has_value());
+  for (const auto kind : {Verdict::Undecided, Verdict::Stuck, Verdict::Learns}) CHECK(row.count(kind) == 0);
+}
+
+TEST_CASE("compare: the size of updates is that of the newest step at which a log has it") {
+  const auto every_twenty = [](const std::string& stat, int32_t step, double value) {
+    return stat.ends_with("update_norm") && step % 20 != 1 ? NAN : value;
+  };
+  const Comparison all =
+      compare({ours("sparse", {history(50, 1, every_twenty)}), ours("dense", {history(50)})});
+  CHECK(row_of_run(all, 0).update_ratio == Approx(row_of_run(all, 1).update_ratio));
+  CHECK(std::ranges::count(row_of_run(all, 0).missing, "update ÷ weight") == 0);
+}
+
+TEST_CASE("compare: a log that has norms of parameters without a layer is not said to lack them") {
+  const auto named = std::make_shared<History>(
+      std::vector<StatInfo>{{"decoder.mixer.update_norm", 0}, {"decoder.mixer.weight_norm", 0}});
+  for (int32_t step = 1; step <= 20; ++step) named->append(step, 3.0, 1e-3, std::vector<double>{0.1, 1});
+  Recording run = compared::theirs("named", named);
+  run.seeds[0].measured[records::kSecondsPerStep] = 0.1;
+  const Comparison all = compare({run, ours("ours", {history(20)})});
+  CHECK(contains(missing_sentence(all), "update ÷ weight of a parameter named as layer 1's"));
+  CHECK(contains(missing_sentence(all), "tokens a step, which tokens/s needs"));
+}
+
+TEST_CASE("compare: steps that are counted from 0 and from 1 are compared by number, which is said") {
+  const auto from = [](int32_t first) {
+    const auto made = std::make_shared<History>(std::vector<StatInfo>{});
+    for (int32_t step = first; step < first + 30; ++step) made->append(step, 3.0, 1e-3, {});
+    return compared::theirs("run", made);
+  };
+  CHECK(contains(missing_sentence(compare({from(1), from(0)})),
+                 "B counts its steps from 0, A from 1: equal numbers are compared, which are a step apart."));
+  for (const int32_t first : {0, 1})
+    CHECK_FALSE(contains(missing_sentence(compare({from(first), from(first)})), "counts"));
+  CHECK_FALSE(contains(missing_sentence(compare({from(0), from(10)})), "counts"));  // it is not known
+}
+
+TEST_CASE("compare: logs with nothing but equal losses are not the same to the bit") {
+  const auto bare = std::make_shared<History>(std::vector<StatInfo>{});
+  for (int32_t step = 1; step <= 30; ++step) bare->append(step, 3.0, 1e-3, {});
+  const Recording log = compared::theirs("log", bare);
+  CHECK(settings_sentence(compare({log, log})) ==
+        "The losses of these runs are equal; their logs have nothing else to compare.");
+  const Recording run = ours("run", {history(30)});
+  CHECK(settings_sentence(compare({run, run})) == "These runs are the same to the bit.");
+}
+
 TEST_CASE("compare: steps whose loss was not measured have no point, and take nothing from the verdict") {
   const auto sparse = std::make_shared<History>(std::vector<StatInfo>{});
   for (int32_t step = 1; step <= 400; ++step)
@@ -278,7 +362,7 @@ TEST_CASE("compare: steps whose loss was not measured have no point, and take no
   run.seeds[0].measured[records::kUnigram] = 2.9;
   const Comparison all = compare({run, compared::theirs("other", history(400))});
   const EndRow& row = row_of_run(all, 0);
-  CHECK(row.verdict == "learns, 1 seed");
+  CHECK(row.verdict() == "learns, 1 seed");
   CHECK(row.loss == 1);
   CHECK(row.last_step == 400);
   CHECK(all.losses[0].shown.steps.size() == 40);

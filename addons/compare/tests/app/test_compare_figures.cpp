@@ -6,6 +6,7 @@
 #include "addons/compare/tests/app/compared_runs.h"
 #include "app/commands/run_log.h"
 #include "app/panels/plot_specs.h"
+#include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/program.h"
@@ -128,6 +129,50 @@ TEST_CASE("compare: the scale of the difference is even near zero and keeps its 
   CHECK(shown.series[1].y[30] == Approx(difference_scale(0.4)).epsilon(1e-4));
   CHECK(numbers.series[1].y[30] == Approx(0.4).epsilon(1e-4));
   CHECK(contains(figures_of(all)[1].csv, "difference of the losses, nats per letter"));
+}
+
+TEST_CASE("compare: huge and negative losses are short, on the axes and in sight") {
+  const auto loss_of = [](double loss) {
+    return [loss](const std::string& stat, int32_t, double value) { return stat == "loss" ? loss : value; };
+  };
+  const Comparison huge =
+      compare({ours("usual", {history(60)}), ours("huge", {history(60, 1, loss_of(3e38))})});
+  const plot::PlotSpec loss = loss_plot(huge), difference = difference_plot(huge);
+  CHECK(loss.series[1].value == "3×10³⁸");
+  CHECK(loss_words(huge.rows[1]) == "3×10³⁸");
+  CHECK(difference.series[1].value == "+3×10³⁸");
+  for (const plot::PlotSpec* plot : {&difference, &loss}) {
+    const std::vector<plot::Tick> ticks = plot::ticks_of(plot->y, plot->y.lo, plot->y.hi, plot->y.max_ticks);
+    REQUIRE(ticks.size() >= 3);
+    std::vector<double> at;
+    for (const plot::Tick& tick : ticks) at.push_back(tick.value);
+    std::ranges::sort(at);
+    for (size_t i = 1; i < at.size(); ++i) CHECK(at[i] - at[i - 1] > 0.08 * (plot->y.hi - plot->y.lo));
+  }
+  const Comparison negative =
+      compare({ours("usual", {history(60)}), ours("negative", {history(60, 1, loss_of(-5))})});
+  CHECK(loss_plot(negative).y.lo < -5);
+}
+
+TEST_CASE("compare: a run that ends above the usual losses is in sight") {
+  const auto worse = [](const std::string& stat, int32_t, double value) {
+    return stat == "loss" ? 9 : value;
+  };
+  Recording usual = ours("usual", {history(60)});
+  usual.seeds[0].measured[records::kUnigram] = 2.95;
+  CHECK(loss_plot(compare({usual, ours("worse", {history(60, 1, worse)})})).y.hi > 9);
+  const auto begins_high = [](const std::string& stat, int32_t step, double value) {
+    return stat == "loss" && step == 1 ? 9 : value;
+  };
+  CHECK(loss_plot(compare({usual, ours("high", {history(60, 1, begins_high)})})).y.hi < 5);
+}
+
+TEST_CASE("compare: which seed a line is of is said where it is one number, else that it is the first") {
+  Recording two = ours("two", {history(60), history(60, 2)}),
+            turned = ours("turned", {history(60, 2), history(60)});
+  CHECK(contains(loss_plot(compare({two, two})).note, "line: seed 1"));
+  std::swap(turned.seeds[0].origin.seed, turned.seeds[1].origin.seed);
+  CHECK(contains(loss_plot(compare({two, turned})).note, "line: the first"));
 }
 
 TEST_CASE("compare: JSON has every part, round numbers, and null for what is not known") {

@@ -62,6 +62,46 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   CHECK(damaged.screens.lab.transport().bookmarks == std::vector<int>{7});
 }
 
+TEST_CASE(
+    "compare screen: runs that begin after logs were opened stand beside them, under their own letters") {
+  const test::Folder folder;
+  const auto none = std::make_shared<LabView>();
+  CompareDriver compare(none);
+  compare.open(folder.write("one.jsonl", a_log(10)));
+  compare.open(folder.write("two.jsonl", a_log(10, 4)));
+  const auto paths = [&] {
+    std::string text;
+    for (const compare_screen::KeptFile& file : compare.screen().kept_choice().files)
+      text += file.path.empty() ? "-" : file.path.ends_with("one.jsonl") ? "1" : "2";
+    return text;
+  };
+  CHECK(paths() == "12------");
+  compare.state.session.view = fixture::lab_view();
+  compare.driver.frames(3);
+  CHECK(paths() == "----12--");
+  for (const char* run : {"A", "B", "C", "E", "F"}) {
+    INFO(run);
+    CHECK(compare.ui.registry().find(fmt::format("compare/run/{}", run)));
+  }
+  // A log that takes a run's place by hand stays there.
+  compare.screen().choose({.files = {{folder.file("one.jsonl")}}});
+  compare.driver.frames(3);
+  CHECK(paths() == "1-------");
+}
+
+TEST_CASE("compare screen: a verdict stands on a card from its own step on") {
+  CompareDriver compare(fixture::lab_view());
+  const auto badge = [&](int step) {
+    compare.state.screens.lab.transport().pinned_step = step;
+    compare.driver.frames(3);
+    return compare.page();
+  };
+  const std::string end = badge(214), early = badge(20);
+  CHECK(contains(end, "stuck"));
+  CHECK(contains(end, "since 46"));
+  CHECK_FALSE(contains(early, "since 46"));
+}
+
 TEST_CASE("compare screen: a session that is opened keeps no file of the one before") {
   const test::Folder folder;
   CompareDriver compare;
