@@ -254,11 +254,14 @@ void apply_events(RunView& then, const RunView& now) {
       then.badge = now.badge;
       then.note = now.note;
       break;
+    case Verdict::Kind::Returned:
+    case Verdict::Kind::TooSlow:
     case Verdict::Kind::Failed:
+      break;
     case Verdict::Kind::Undecided: {
       // A fork keeps its source's state of learning, once enough steps of its own allow a verdict.
       const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;
-      if (forked && verdict.since == 0 && now.learning_since > 0 && now.learning_since <= then.fork_step)
+      if (forked && now.learning_since > 0 && now.learning_since <= then.fork_step)
         learning(then, now.learning_since);
       break;
     }

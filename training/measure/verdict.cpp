@@ -64,7 +64,7 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
         verdict = {Kind::Learns, event.step, event.text};
         break;
       case RunEvent::Kind::Returned:
-        verdict = {Kind::Undecided, event.step, {}};
+        verdict = {Kind::Returned, event.step, {}};
         break;
       case RunEvent::Kind::Stuck:
         verdict = {Kind::Stuck, event.step, event.text};
@@ -86,8 +86,44 @@ bool began_below(std::span<const RunEvent> events, int32_t step) {
 
 Message to_string(const Verdict& verdict) {
   if (verdict.kind == Verdict::Learns) return Message("learns since step {}", verdict.since);
+  if (verdict.kind == Verdict::Returned) return Message("returned at step {}", verdict.since);
   if (verdict.kind == Verdict::NotFinite) return Message("not finite at step {}", verdict.since);
   return word_of(verdict.kind);
+}
+
+void Verdicts::add(const Verdict& verdict) {
+  ++counts_[static_cast<size_t>(verdict.kind)];
+  ++seeds_;
+  if (verdict != Verdict::Learns) return;
+  since_.insert(std::ranges::upper_bound(since_, verdict.since), verdict.since);
+}
+
+int32_t Verdicts::since() const { return since_.empty() ? 0 : since_[(since_.size() - 1) / 2]; }
+
+std::optional<Verdict::Kind> Verdicts::shared() const {
+  const std::optional<Verdict::Kind> first = foremost();
+  if (first && all(*first)) return first;
+  const int32_t broken = count(Verdict::Diverges) + count(Verdict::NotFinite);
+  return seeds_ > 0 && broken == seeds_ ? std::optional(Verdict::Diverges) : std::nullopt;
+}
+
+std::optional<Verdict::Kind> Verdicts::foremost() const {
+  using enum Verdict::Kind;
+  for (const Verdict::Kind kind : {Learns, Stuck, TooSlow, Diverges, NotFinite, Returned, Undecided, Failed})
+    if (count(kind) > 0) return kind;
+  return std::nullopt;
+}
+
+Message to_string(const Verdicts& verdicts) {
+  const std::optional<Verdict::Kind> kind = verdicts.foremost();
+  if (!kind) return {};
+  const int32_t since = verdicts.since();
+  const Message word(word_of(*kind));
+  if (verdicts.seeds() == 1) return since > 0 ? to_string(Verdict{*kind, since}) : word;
+  if (since > 0)
+    return Message("{} in {} of {} seeds, at step {} (median)", word, verdicts.count(*kind), verdicts.seeds(),
+                   since);
+  return Message("{} in {} of {} seeds", word, verdicts.count(*kind), verdicts.seeds());
 }
 
 }  // namespace normscope

@@ -20,11 +20,13 @@
 
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/core/error.h"
 #include "training/measure/history.h"
@@ -89,24 +91,53 @@ struct Verdict {
   enum class Kind : uint8_t {
     Undecided,  ///< none of the others yet
     Learns,     ///< its mean loss left the level of symbol frequencies downward, see Plateau
-    Stuck,      ///< it stayed there
-    Diverges,   ///< its loss is finite, but at the end worse than guessing; only studies tell it from Stuck
+    Returned,   ///< it had left the level, and is back
+    Stuck,      ///< it came to the level or stopped above it, and stayed
+    TooSlow,    ///< it has not come as far as the level yet, and still falls: no word on what it could do
+    Diverges,   ///< its loss is finite, but worse than guessing
     NotFinite,
     Failed  ///< it could not be trained: only of a study
   };
   using enum Kind;
   Kind kind = Kind::Undecided;
-  int32_t since = 0;    ///< the step at which `kind` began; Undecided: of the return to the level, or 0
+  int32_t since = 0;    ///< the step at which `kind` began; 0: unknown
   std::string where{};  ///< as the event words it: "stuck at letter frequencies"; of NotFinite the tensor
   bool operator==(Kind other) const { return kind == other; }
 };
 /// The words of every table, log and cell.
-inline constexpr std::string_view kVerdictWords[] = {"not decided", "learns",     "stuck",
-                                                     "diverges",    "not finite", "failed"};
+inline constexpr std::string_view kVerdictWords[] = {"not decided",      "learns",   "returned",   "stuck",
+                                                     "too slow to tell", "diverges", "not finite", "failed"};
+inline constexpr size_t kVerdictKinds = std::size(kVerdictWords);
+static_assert(kVerdictKinds == static_cast<size_t>(Verdict::Failed) + 1);
 inline std::string_view word_of(Verdict::Kind kind) { return kVerdictWords[static_cast<size_t>(kind)]; }
 
+/// The verdicts on the seeds of one setting.
+class Verdicts {
+ public:
+  void add(const Verdict& verdict);
+  int32_t seeds() const { return seeds_; }
+  int32_t count(Verdict::Kind kind) const { return counts_[static_cast<size_t>(kind)]; }
+  bool all(Verdict::Kind kind) const { return seeds_ > 0 && count(kind) == seeds_; }
+  /// The median step from which those that learn do; 0: none does, or no step is known.
+  int32_t since() const;
+  /// The verdict that all seeds share; Diverges where each ends worse than guessing or not finite. Nothing where they
+  /// differ, or there is none.
+  std::optional<Verdict::Kind> shared() const;
+  /// What a table names first: Learns if any seed does, else Stuck, and so on. Nothing without a seed.
+  std::optional<Verdict::Kind> foremost() const;
+
+ private:
+  std::array<int32_t, kVerdictKinds> counts_{};
+  int32_t seeds_ = 0;
+  std::vector<int32_t> since_;  // of those that learn, in order
+};
+/// "learns in 2 of 3 seeds, at step 113 (median)", "stuck in 3 of 3 seeds"; of one seed as to_string(Verdict), without a
+/// verdict empty.
+Message to_string(const Verdicts& verdicts);
+
 /// The verdict after `step`; without one, at the end. A run that was stuck and then left the plateau learns from that
-/// step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays so.
+/// step on (Unstuck); one that came back to it has Returned until it is stuck or leaves again; a run that is not finite
+/// stays so.
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
 inline Verdict verdict_of(const History& history, int32_t step = std::numeric_limits<int32_t>::max()) {
@@ -117,7 +148,7 @@ inline Verdict verdict_of(const History& history, int32_t step = std::numeric_li
 inline constexpr const char* kBeganBelow = "began below the plateau";
 bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
-/// "learns since step 46", "stuck", "not finite at step 23", "not decided".
+/// "learns since step 46", "returned at step 140", "stuck", "not finite at step 23", "not decided".
 Message to_string(const Verdict& verdict);
 
 }  // namespace normscope

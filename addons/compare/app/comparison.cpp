@@ -219,8 +219,8 @@ std::optional<SeedVerdict> verdict_of(const Recording& run, const SeedRecord& se
 
 /// Whether the seed was seen not to leave the plateau.
 bool never_left(const SeedVerdict& seed) {
-  return seed.own.empty() &&
-         (seed.verdict.kind == Verdict::Kind::Stuck || seed.verdict.kind == Verdict::Kind::Undecided);
+  return seed.own.empty() && (seed.verdict == Verdict::Stuck || seed.verdict == Verdict::TooSlow ||
+                              seed.verdict == Verdict::Undecided);
 }
 
 std::string spoken_word(const SeedVerdict& seed) {
@@ -313,20 +313,18 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   const Recording& run = all.runs[index];
   EndRow row;
   row.run = index;
+  row.seeds = run.seeds.size();
   const bool has_loss = put_losses(row, ruler, run);
-  std::vector<double> since, updates, speeds;
+  std::vector<double> updates, speeds;
   for (const SeedRecord& seed : run.seeds) {
-    if (const std::optional<SeedVerdict> found = verdict_of(run, seed)) {
-      row.verdicts.push_back(*found);
-      if (found->verdict == Verdict::Learns) since.push_back(found->verdict.since);
-    }
+    if (const std::optional<SeedVerdict> found = verdict_of(run, seed)) row.verdicts.push_back(*found);
     updates.push_back(update_ratio(ruler, run, seed));
     speeds.push_back(seed.number(records::kTokensPerStep) / seed.number(records::kSecondsPerStep));
   }
-  if (row.verdicts.size() < run.seeds.size()) row.verdicts.clear();
-  if (!since.empty())
-    row.leaves = static_cast<int32_t>(median(since));
-  else if (!row.verdicts.empty() && std::ranges::all_of(row.verdicts, never_left))
+  const bool judged = row.verdicts.size() == row.seeds;
+  if (const Verdicts known = row.known(); known.count(Verdict::Learns) > 0)
+    row.leaves = known.since();
+  else if (judged && std::ranges::all_of(row.verdicts, never_left))
     row.leaves = 0;
   row.update_ratio = median(updates);
   std::erase_if(speeds, [](double speed) { return !std::isfinite(speed); });
@@ -334,7 +332,7 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
   if (!has_loss) row.missing.push_back(tr("loss"));
-  if (row.verdicts.empty())
+  if (!judged)
     row.missing.push_back(tr("the line of {frequencies}, which the verdict needs",
                              {{"frequencies", words::spoken(frequencies_of(all.level_unit))}}));
   if (!std::isfinite(row.update_ratio)) row.missing.push_back(lacking_update(run));
@@ -344,14 +342,15 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
 
 }  // namespace
 
-size_t EndRow::count(Verdict::Kind kind, int32_t step) const {
-  return static_cast<size_t>(std::ranges::count_if(verdicts, [&](const SeedVerdict& seed) {
-    return seed.own.empty() && seed.verdict == kind && seed.verdict.since <= step;
-  }));
+Verdicts EndRow::known(int32_t step) const {
+  Verdicts known;
+  for (const SeedVerdict& seed : verdicts)
+    if (seed.own.empty() && seed.verdict.since <= step) known.add(seed.verdict);
+  return known;
 }
 
 std::string EndRow::verdict() const {
-  if (verdicts.size() == 1) {
+  if (seeds == 1 && !verdicts.empty()) {
     const Verdict& only = verdicts.front().verdict;
     const bool at = only == Verdict::NotFinite && only.since > 0;
     return tr(at ? "{fate} at step {step}, 1 seed" : "{fate}, 1 seed",
@@ -359,15 +358,15 @@ std::string EndRow::verdict() const {
   }
   std::vector<std::string> parts;
   for (const auto& [word, count] : counted(verdicts))
-    parts.push_back(tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", verdicts.size()}}));
+    parts.push_back(tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", seeds}}));
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 std::string EndRow::short_verdict() const {
   if (verdicts.empty()) return "";
   const auto [word, count] = counted(verdicts).front();
-  if (count == verdicts.size()) return word;
-  return tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", verdicts.size()}});
+  if (count == seeds) return word;
+  return tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", seeds}});
 }
 
 Alignment alignment_from(std::string_view name) {
@@ -529,10 +528,10 @@ std::string loss_sentence(const Comparison& all) {
   int32_t until = std::numeric_limits<int32_t>::max();
   std::vector<const EndRow*> left, partly;  // all seeds of a run left the line, or some of them
   for (const EndRow& row : all.rows) {
-    const bool leaves = row.leaves && *row.leaves > 0;
-    if (leaves) {
-      (row.count(Verdict::Learns) == row.verdicts.size() ? left : partly).push_back(&row);
-    } else if (row.count(Verdict::Stuck) > 0) {
+    const Verdicts known = row.known();
+    if (row.leaves && *row.leaves > 0) {
+      (static_cast<size_t>(known.count(Verdict::Learns)) == row.seeds ? left : partly).push_back(&row);
+    } else if (known.count(Verdict::Stuck) > 0) {
       stuck.push_back(fmt::format("{}", all.letter(row.run)));
       until = std::min(until, row.last_step);
     }
@@ -559,8 +558,8 @@ std::string loss_sentence(const Comparison& all) {
                                : "{run} leaves it in {part} of {all} seeds, at step {step} (median).",
                            {{"run", all.letter(row->run)},
                             {"line", line},
-                            {"part", row->count(Verdict::Learns)},
-                            {"all", row->verdicts.size()},
+                            {"part", row->known().count(Verdict::Learns)},
+                            {"all", row->seeds},
                             {"step", *row->leaves}}));
   return fmt::format("{}", fmt::join(sentences, " "));
 }

@@ -144,19 +144,19 @@ struct SeedVerdict {
 };
 
 struct EndRow {
-  size_t run = 0;
+  size_t run = 0, seeds = 0;
   int32_t last_step = 0;
   /// Mean over the seeds, nats; deviation of a sample, unknown with one seed.
   double loss = kUnknown, deviation = kUnknown;
-  std::vector<SeedVerdict> verdicts;  ///< by seed; empty: not known of all
+  std::vector<SeedVerdict> verdicts;  ///< of the seeds that have one
   /// The median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
   double tokens_per_second = kUnknown;  ///< mean over the seeds
   std::vector<std::string> missing;     ///< measurements that the run lacks: "update ÷ weight"
 
-  /// The number of seeds with this verdict, since `step` at the latest.
-  size_t count(Verdict::Kind kind, int32_t step = std::numeric_limits<int32_t>::max()) const;
+  /// The verdicts that were known at `step`, without words of the file's own.
+  Verdicts known(int32_t step = std::numeric_limits<int32_t>::max()) const;
   /// Says "learns 3 of 5, stuck 2 of 5", most seeds first in whatever order a file has them; "stuck, 1 seed"; empty:
   /// not known.
   std::string verdict() const;

@@ -66,14 +66,6 @@ double geometric(const Cell& cell, Of of) {
   return count ? std::exp(sum / count) : kUnknown;
 }
 
-std::optional<Verdict::Kind> verdict_of(const Cell& cell) {
-  if (cell.known == 0) return std::nullopt;
-  for (size_t kind = 0; kind < std::size(kVerdictWords); ++kind)
-    if (const auto one = static_cast<Verdict::Kind>(kind); cell.count(one) == cell.known) return one;
-  const bool broken = cell.count(Verdict::Diverges) + cell.count(Verdict::NotFinite) == cell.known;
-  return broken ? std::optional(Verdict::Diverges) : std::nullopt;
-}
-
 /// The data without settings that change neither symbols nor losses.
 DataSpec read_by(const RunSpec& spec) {
   DataSpec data = spec.data;
@@ -106,7 +98,10 @@ void finish(Grid& grid) {
 
 void Cell::summarise() {
   known = static_cast<int32_t>(std::ranges::count_if(runs, [](const auto& run) { return run.has_value(); }));
-  verdict = verdict_of(*this);
+  verdicts = {};
+  for (const auto& run : runs)
+    if (run) verdicts.add(run->verdict);
+  verdict = verdicts.shared();
   summarise_losses(*this);
   spread_over(*this, &RunNumbers::score, score, score_deviation);
   gradient = geometric(*this, [](const RunNumbers& run) { return run.gradient_first; });
@@ -121,37 +116,20 @@ void Cell::summarise() {
   }
 }
 
-int32_t Cell::count(Verdict::Kind kind) const {
-  return static_cast<int32_t>(
-      std::ranges::count_if(runs, [&](const auto& run) { return run && run->verdict == kind; }));
-}
-
-int32_t Cell::since() const {
-  std::vector<int32_t> steps;
-  for (const auto& run : runs)
-    if (run && run->verdict == Verdict::Learns) steps.push_back(run->verdict.since);
-  if (steps.empty()) return 0;
-  std::ranges::sort(steps);
-  return steps[(steps.size() - 1) / 2];
-}
-
 const char* Cell::sign() const {
   return verdict ? word_of(*verdict).data() : waits() ? "waiting" : "disagree";
 }
 
 const char* Cell::mark() const {
-  constexpr const char* kMarks[] = {"…", "↘", "—", "↗", "×", "!"};
+  constexpr const char* kMarks[kVerdictKinds] = {"…", "↘", "↑", "—", "~", "↗", "×", "!"};
   return verdict ? kMarks[static_cast<size_t>(*verdict)] : waits() ? "·" : "?";
 }
 
 std::string Cell::tally() const {
-  for (const Verdict::Kind kind : {Verdict::Learns, Verdict::Stuck, Verdict::Diverges, Verdict::NotFinite,
-                                   Verdict::Undecided, Verdict::Failed}) {
-    const int32_t n = count(kind);
-    if (n > 0)
-      return n == known ? std::string(word_of(kind)) : fmt::format("{} {} of {}", word_of(kind), n, known);
-  }
-  return "–";
+  const std::optional<Verdict::Kind> first = verdicts.foremost();
+  if (!first) return "–";
+  const int32_t n = count(*first);
+  return n == known ? std::string(word_of(*first)) : fmt::format("{} {} of {}", word_of(*first), n, known);
 }
 
 std::string Cell::words() const {

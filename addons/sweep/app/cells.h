@@ -21,11 +21,10 @@ struct Cell {
   Message refused;                              ///< why it cannot be trained, where its verdict is Failed
   theory::AtStart predicted;                    ///< of its network at initialisation
 
-  int32_t known = 0;  ///< runs that exist
-  /// The verdict that all known seeds share; Diverges where some end worse than guessing and all others are not
-  /// finite. Nothing where they differ, or none is known yet.
-  std::optional<Verdict::Kind> verdict;
-  double level = kUnknown;  ///< letter frequencies of its data, nats
+  int32_t known = 0;                     ///< runs that exist
+  Verdicts verdicts;                     ///< of the known seeds
+  std::optional<Verdict::Kind> verdict;  ///< that they share, see Verdicts::shared()
+  double level = kUnknown;               ///< letter frequencies of its data, nats
   /// Mean, range and standard deviation (of a sample) of the finite losses, in nats; NaN where no run has a finite one.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
   /// Geometric means over the seeds: zero where one seed's number is zero.
@@ -36,8 +35,8 @@ struct Cell {
   /// Fills in everything from `known` on, from `runs`.
   void summarise();
 
-  int32_t count(Verdict::Kind kind) const;
-  int32_t since() const;  ///< median first step off the plateau of the runs that learn; 0: none does
+  int32_t count(Verdict::Kind kind) const { return verdicts.count(kind); }
+  int32_t since() const { return verdicts.since(); }
   bool waits() const { return known == 0; }
   bool differs() const { return known > 0 && !verdict; }
   bool failed() const { return verdict == Verdict::Failed; }

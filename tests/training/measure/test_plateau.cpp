@@ -127,12 +127,37 @@ TEST_CASE("a run that was stuck and then left the plateau learns from that step 
   CHECK(to_string(verdict_of(events, 150)) == "stuck");
   CHECK(verdict_of(events, 231).where == "stuck at letter frequencies");
   CHECK(to_string(verdict_of(events, 232)) == "learns since step 232");
-  CHECK(to_string(verdict_of(events, 270)) == "not decided");
+  CHECK(to_string(verdict_of(events, 270)) == "returned at step 260");
   std::vector<RunEvent> broken = events;
   broken.push_back({290, Event::NonFinite, "not finite: L02"});
   broken.push_back({290, Event::LeftPlateau, ""});
   CHECK(to_string(verdict_of(broken)) == "not finite at step 290");
   CHECK(to_string(verdict_of({})) == "not decided");
+}
+
+TEST_CASE("verdicts of several seeds are counted, and those that learn have a median step") {
+  const auto of = [](std::initializer_list<Verdict> seeds) {
+    Verdicts all;
+    for (const Verdict& one : seeds) all.add(one);
+    return all;
+  };
+  CHECK(to_string(of({})) == "");
+  CHECK(to_string(of({{Is::Learns, 46}})) == "learns since step 46");
+  CHECK(to_string(of({{Is::TooSlow}})) == "too slow to tell");
+  // The order of the seeds counts for nothing.
+  for (const Verdicts& mixed : {of({{Is::Stuck}, {Is::Learns, 130}, {Is::Learns, 96}, {Is::Learns, 113}}),
+                                of({{Is::Learns, 113}, {Is::Learns, 96}, {Is::Stuck}, {Is::Learns, 130}})}) {
+    CHECK(to_string(mixed) == "learns in 3 of 4 seeds, at step 113 (median)");
+    CHECK(mixed.since() == 113);
+    CHECK(mixed.count(Is::Stuck) == 1);
+    CHECK_FALSE(mixed.shared());
+  }
+  CHECK(of({{Is::Stuck}, {Is::Stuck}}).shared() == Is::Stuck);
+  CHECK(to_string(of({{Is::Stuck}, {Is::Stuck}})) == "stuck in 2 of 2 seeds");
+  CHECK(of({{Is::Diverges}, {Is::NotFinite, 9}}).shared() == Is::Diverges);
+  CHECK(of({{Is::NotFinite, 7}, {Is::NotFinite, 9}}).shared() == Is::NotFinite);
+  CHECK_FALSE(of({{Is::Diverges}, {Is::Stuck}}).shared());
+  CHECK_FALSE(of({}).shared());
 }
 
 TEST_CASE("a run of trained weights began below the plateau, and its verdict knows it at each later step") {

@@ -65,14 +65,15 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run, int32_t step) {
                                                                   : Badge{tr("data not said")});
   const EndRow* row = row_of(all, run);
   if (!row) return badges;
+  const Verdicts known = row->known(step);
   const auto seeds = [&](Verdict::Kind kind) {
-    const size_t count = row->count(kind, step), of = row->verdicts.size();
+    const auto count = static_cast<size_t>(known.count(kind)), of = row->seeds;
     const std::string& word = tr(word_of(kind));
     return count == of ? word : tr("{fate} {of} of {all}", {{"fate", word}, {"of", count}, {"all", of}});
   };
-  if (row->count(Verdict::NotFinite, step) > 0)
+  if (known.count(Verdict::NotFinite) > 0)
     badges.push_back({seeds(Verdict::NotFinite), BadgeKind::Error});
-  else if (row->count(Verdict::Stuck, step) > 0)
+  else if (known.count(Verdict::Stuck) > 0)
     badges.push_back({seeds(Verdict::Stuck), BadgeKind::Solid, Icon::Minus});
   else if (row->leaves && *row->leaves > 0 && *row->leaves <= step)
     badges.push_back(
