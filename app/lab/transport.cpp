@@ -12,6 +12,7 @@
 #include "app/view/lab_data.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
+#include "training/measure/verdict.h"
 #include "training/session/session_file.h"
 #include "training/spec/small_size.h"
 
@@ -573,8 +574,7 @@ bool says_change(const RunEvent& event) {
 
 std::string event_text(const RunEvent& event, const EventWords& words) {
   // A run of trained weights never was on the plateau, and its event says so.
-  if (event.kind == RunEvent::Kind::LeftPlateau && event.text.starts_with("began"))
-    return words::spoken(event.text);
+  if (began_below(event)) return words::spoken(event.text);
   return says_change(event) ? words::with_decimal(event.text) : tr(words.text);
 }
 

@@ -41,7 +41,7 @@ float needed_pad_right(ui::Ui&, const PlotSpec&, float width);
 struct ExportSize {
   float width = 640, height = 400;
 };
-// Draws the plot as in a file: title, question or note, sentence, plot area and the names of the axes.
+// Draws the plot as in a file: title, question or note, sentence, plot area without a cursor, the names of the axes.
 void draw_still(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
 // Writes what draw_still() draws as an SVG document in the given theme.
 std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});

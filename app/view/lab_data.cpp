@@ -242,7 +242,7 @@ void apply_events(RunView& then, const RunView& now) {
   switch (verdict.kind) {
     case Verdict::Kind::Learns:
       learning(then, verdict.since);
-      if (verdict.where == kBeganBelow) then.badge = "learning from the first step on";
+      if (began_below(then.history->events(), then.step)) then.badge = "learning from the first step on";
       break;
     case Verdict::Kind::Stuck:
     case Verdict::Kind::Diverges:

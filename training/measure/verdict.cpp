@@ -79,9 +79,16 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
   return verdict;
 }
 
+// Files keep an event's kind and text, so this text is what tells it from leaving the plateau.
+bool began_below(const RunEvent& event) {
+  return event.kind == RunEvent::Kind::LeftPlateau && event.text == kBeganBelow;
+}
+
 bool began_below(std::span<const RunEvent> events, int32_t step) {
   const Verdict verdict = verdict_of(events, step);
-  return verdict.kind == Verdict::Learns && verdict.where == kBeganBelow;
+  return verdict == Verdict::Learns && std::ranges::any_of(events, [&](const RunEvent& event) {
+           return event.step == verdict.since && began_below(event);
+         });
 }
 
 Message to_string(const Verdict& verdict) {

@@ -146,6 +146,7 @@ inline Verdict verdict_of(const History& history, int32_t step = std::numeric_li
 
 /// The text of the event where a run learned from its first step on, and never was on the plateau.
 inline constexpr const char* kBeganBelow = "began below the plateau";
+bool began_below(const RunEvent& event);
 bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
 /// "learns since step 46", "returned at step 140", "stuck", "not finite at step 23", "not decided".
