@@ -109,6 +109,10 @@ FileLook look(const std::string& path) {
   if (S_ISDIR(status.st_mode)) {
     if (fs::exists(fs::path(path) / kSessionFile))
       return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
+#define FOLDER_LOOK(look) \
+  if (const auto known = look(path)) return *known;
+#include "chosen/folder_looks.def"
+#undef FOLDER_LOOK
     return {FileKind::Folder, "A folder."};
   }
   if (!S_ISREG(status.st_mode))

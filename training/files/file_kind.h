@@ -34,6 +34,10 @@ FileLook look_at(const std::string& path) noexcept;
 #define FILE_LOOK(look) std::optional<FileLook> look(std::string_view head);
 #include "chosen/file_looks.def"
 #undef FILE_LOOK
+// Each recognises a folder that another program made; nothing for any other folder.
+#define FOLDER_LOOK(look) std::optional<FileLook> look(const std::string& folder);
+#include "chosen/folder_looks.def"
+#undef FOLDER_LOOK
 
 // The first line of a JSON object, after leading white space; empty where the text begins with anything else.
 std::string_view first_line_of_json(std::string_view head);

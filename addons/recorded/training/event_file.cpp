@@ -3,187 +3,17 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "addons/recorded/training/step_numbers.h"
+#include "addons/recorded/training/wire_message.h"
+
 namespace normscope::records {
 namespace {
 
-constexpr size_t kMaxNumbers = 20'000'000;  // 12 bytes each
-constexpr size_t kMaxTags = 20'000, kLongestTag = 1000, kLongestNumber = 64;
-constexpr int32_t kTime = -1;     // in the place of a tag
-constexpr double kLatest = 1e12;  // seconds
+constexpr size_t kLongestNumber = 64, kMaxSettings = 10'000;
 constexpr std::string_view kFirstEvent = "brain.Event:", kWandb = ":W&B", kStart = "\x08\x01";
 constexpr size_t kTells = 64, kWandbHead = 7;        // bytes of a file's beginning
 constexpr size_t kRecordHead = 12, kRecordFoot = 4;  // eight of the length and a checksum; a checksum
 constexpr uint64_t kLongestRecord = uint64_t{64} << 20, kLongestFile = uint64_t{1} << 60;
-
-template <typename T>
-T little(std::string_view bytes) {
-  static_assert(std::endian::native == std::endian::little);
-  T value{};
-  std::memcpy(&value, bytes.data(), std::min(sizeof value, bytes.size()));
-  return value;
-}
-
-// ---- protobuf: a message is a sequence of fields, each with a number and one of four kinds of value
-
-struct WireField {
-  enum Kind : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
-  uint32_t number = 0;
-  uint64_t value = 0;      // of a Varint
-  std::string_view bytes;  // of the others
-  Kind kind = Varint;
-};
-
-class WireMessage {
- public:
-  explicit WireMessage(std::string_view rest) : rest_(rest) {}
-
-  /// The next field; nothing at the end, or where the rest is not a field.
-  std::optional<WireField> next() {
-    uint64_t key = 0;
-    if (rest_.empty() || !varint(key)) return {};
-    WireField field;
-    field.number = static_cast<uint32_t>(key >> 3);
-    field.kind = static_cast<WireField::Kind>(key & 7);
-    uint64_t length = 0;
-    switch (field.kind) {
-      case WireField::Varint:
-        return varint(field.value) ? std::optional(field) : std::nullopt;
-      case WireField::Fixed64:
-        length = 8;
-        break;
-      case WireField::Fixed32:
-        length = 4;
-        break;
-      case WireField::Bytes:
-        if (!varint(length)) return {};
-        break;
-      default:
-        return {};
-    }
-    if (length > rest_.size()) return {};
-    field.bytes = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return field;
-  }
-
- private:
-  bool varint(uint64_t& value) {
-    value = 0;
-    for (size_t i = 0; i < rest_.size() && i < 10; ++i) {
-      value |= static_cast<uint64_t>(rest_[i] & 0x7f) << (7 * i);
-      if ((rest_[i] & 0x80) != 0) continue;
-      rest_.remove_prefix(i + 1);
-      return true;
-    }
-    rest_ = {};
-    return false;
-  }
-
-  std::string_view rest_;
-};
-
-// ---- the numbers of a file
-
-struct Number {
-  int32_t step = 0, tag = 0;
-  float value = 0;
-};
-
-class Numbers {
- public:
-  Numbers(const std::string& path, LinesRead& read) : where_("events {}", path), read_(read) {}
-
-  void require_room() const {
-    if (all_.size() == kMaxNumbers)
-      fail(where_, "has more than {} numbers: write fewer of its steps or names", kMaxNumbers);
-  }
-  void add(int64_t step, const std::string& tag, double value) {
-    if (step < 0 || step > kMaxSteps) return;
-    auto at = places_.find(tag);
-    if (at == places_.end()) {
-      if (places_.size() == kMaxTags || tag.size() > kLongestTag) return leave_out();
-      at = places_.emplace(tag, static_cast<int32_t>(names_.size())).first;
-      names_.push_back(scalar_name(at->first));
-      const bool of_series = names_.back().of != Of::Tensor && names_.back().of != Of::Other;
-      anew_ = (likeliest_.counts(names_.back()) && of_series) || anew_;
-    }
-    require_room();
-    all_.push_back({static_cast<int32_t>(step), at->second, static_cast<float>(value)});
-    last_ = std::max(last_, all_.back().step);
-  }
-  /// The time of a step, called after its first number.
-  void time(int64_t step, double seconds) {
-    if (all_.empty() || all_.back().step != step || timed_ == step || !(std::abs(seconds) < kLatest)) return;
-    if (std::isnan(began_)) began_ = seconds + static_cast<double>(restarts_);
-    require_room();
-    timed_ = all_.back().step;
-    all_.push_back({timed_, kTime, static_cast<float>(seconds - began_)});
-  }
-  /// The run was restarted at this step: steps from here on come once more. Its seconds begin anew, below all earlier
-  /// ones, by which RunBuilder::measure_time() recognises another clock.
-  void set_back(int64_t step) {
-    began_ = NAN;
-    ++restarts_;
-    timed_ = -1;
-    if (step > last_) return;
-    last_ = static_cast<int32_t>(std::max<int64_t>(step, 0)) - 1;
-    std::erase_if(all_, [this](const Number& number) { return number.step > last_; });
-    given_ = 0;
-    anew_ = true;
-  }
-
-  void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) {
-    const auto news = all_.begin() + static_cast<std::ptrdiff_t>(given_);
-    std::ranges::stable_sort(news, all_.end(), {}, &Number::step);
-    if (anew_ || (given_ > 0 && news != all_.end() && news->step < all_[given_ - 1].step)) {
-      std::ranges::inplace_merge(all_, news, {}, &Number::step);
-      given_ = 0;
-      anew_ = false;
-      anew();
-    }
-    LogStep step;
-    std::vector<size_t> newest(names_.size());  // of a step's numbers, by tag: those before do not count
-    for (size_t i = given_; i < all_.size();) {
-      step.clear();
-      step.step = all_[i].step;
-      const size_t begin = i;
-      for (; i < all_.size() && all_[i].step == step.step; ++i)
-        if (all_[i].tag != kTime)
-          newest[static_cast<size_t>(all_[i].tag)] = i;
-        else if (!step.seconds)
-          step.seconds = static_cast<double>(all_[i].value);
-      for (size_t j = begin; j < i; ++j)
-        if (const auto tag = static_cast<size_t>(all_[j].tag);
-            all_[j].tag != kTime && newest[tag] == j && likeliest_.counts(names_[tag]))
-          put(names_[tag], all_[j].value, step);
-      add(step);
-    }
-    given_ = all_.size();
-  }
-
- private:
-  using Of = ScalarName::Of;
-
-  void leave_out() {
-    if (std::exchange(left_out_, true)) return;
-    read_.faults.push_back({"event {}: names beyond the first {}, or of more than {} bytes, are left out",
-                            read_.lines, kMaxTags, kLongestTag});
-  }
-
-  Message where_;
-  LinesRead& read_;
-  std::map<std::string, int32_t> places_;
-  std::vector<ScalarName> names_;  ///< of tags, whose texts are in `places_`
-  Likeliest likeliest_;
-  std::vector<Number> all_;  ///< the first `given_` in ascending order of steps
-  size_t given_ = 0;
-  bool anew_ = false;  ///< the steps that were given do not hold any more
-  bool left_out_ = false;
-  int32_t last_ = -1;   ///< the highest step
-  int32_t timed_ = -1;  ///< the one whose time was the last to be kept
-  double began_ = NAN;  ///< the clock
-  int32_t restarts_ = 0;
-};
 
 // ---- TensorBoard: Event { wall_time 1, step 2, summary 5 { value 1 { tag 1, simple_value 2, tensor 8 } }, session 7 {
 // status 1 } }
@@ -204,7 +34,7 @@ std::optional<double> number_of_tensor(std::string_view tensor) {
   return {};
 }
 
-void read_value(std::string_view value, int64_t step, Numbers& numbers) {
+void read_value(std::string_view value, int64_t step, StepNumbers& numbers) {
   std::string tag;
   std::optional<double> number;
   for (WireMessage fields(value); const auto field = fields.next();) {
@@ -215,7 +45,7 @@ void read_value(std::string_view value, int64_t step, Numbers& numbers) {
   if (number && !tag.empty()) numbers.add(step, tag, *number);
 }
 
-void read_event(std::string_view event, Numbers& numbers) {
+void read_event(std::string_view event, StepNumbers& numbers) {
   double time = NAN;
   int64_t step = 0;  // protobuf leaves a zero out
   std::string_view summary, session;
@@ -232,58 +62,173 @@ void read_event(std::string_view event, Numbers& numbers) {
   numbers.time(step, time);
 }
 
-// ---- Weights & Biases: Record { history 2 { item 1 { key 1, nested_key 2, value_json 16 }, step 2 { num 1 } } }
+// ---- Weights & Biases: Record { history 2, config 5, metric 12, run 17 }; a value of history or config is { key 1,
+// nested_key 2, value_json 16 }
 
-/// The number of an item and its name `key`; nothing for a histogram, a picture or a text.
-std::optional<double> read_item(std::string_view item, std::string& key) {
-  key.clear();
-  std::optional<double> number;
-  for (WireMessage fields(item); const auto field = fields.next();) {
-    if (field->kind != WireField::Bytes) continue;
-    if (field->number == 1) key = field->bytes;
-    if (field->number == 2) key += (key.empty() ? "" : ".") + std::string(field->bytes);
-    if (field->number != 16 || field->bytes.size() > kLongestNumber) continue;
-    const auto json = nlohmann::json::parse(field->bytes, nullptr, false);
-    std::string_view word = field->bytes;
-    if (word.size() > 1 && word.front() == '"' && word.back() == '"') word = word.substr(1, word.size() - 2);
-    const bool not_finite = word == "NaN" || word == "Infinity" || word == "-Infinity";
-    if (json.is_number())
-      number = json.get<double>();
-    else if (not_finite)
-      number = NAN;
+struct WandbItem {
+  std::string name;  ///< of nested dictionaries "train/loss"
+  std::string_view json;
+};
+WandbItem wandb_item(std::string_view bytes) {
+  WandbItem item;
+  for (WireMessage fields(bytes); const auto field = fields.next();) {
+    if (field->has_bytes(1)) item.name = field->bytes;
+    if (field->has_bytes(2)) item.name += (item.name.empty() ? "" : "/") + std::string(field->bytes);
+    if (field->has_bytes(16)) item.json = field->bytes;
   }
-  return number;
+  return item;
 }
 
-void read_history(std::string_view history, Numbers& numbers) {
-  int64_t step = 0;
-  std::vector<std::pair<std::string, double>> items;
-  std::string key;
-  for (WireMessage fields(history); const auto field = fields.next();) {
-    if (field->kind != WireField::Bytes) continue;
-    if (field->number == 1) {
-      if (const auto number = read_item(field->bytes, key)) items.emplace_back(key, *number);
-    } else if (field->number == 2) {
-      for (WireMessage inner(field->bytes); const auto of_step = inner.next();)
-        if (of_step->number == 1) step = static_cast<int64_t>(of_step->value);
+/// Nothing for a histogram, a picture or a text.
+std::optional<double> wandb_number(std::string_view json) {
+  if (json.size() > kLongestNumber) return {};
+  const auto value = nlohmann::json::parse(json, nullptr, false);
+  if (value.is_number()) return value.get<double>();
+  if (json.size() > 1 && json.front() == '"' && json.back() == '"') json = json.substr(1, json.size() - 2);
+  if (json == "NaN" || json == "Infinity" || json == "-Infinity") return NAN;
+  return {};
+}
+
+/// Adds a setting; of an object its members, as "model.layers".
+void add_settings(const std::string& name, std::string_view json,
+                  std::vector<std::pair<std::string, std::string>>& settings) try {
+  std::deque<std::pair<std::string, InputValue>> waiting{{name, InputValue::parse(json, "")}};
+  for (; !waiting.empty() && settings.size() < kMaxSettings; waiting.pop_front()) {
+    const auto& [key, value] = waiting.front();
+    if (value.is_object())
+      for (auto& [inner, of_inner] : value.members(kMaxSettings))
+        waiting.emplace_back(key + "." + inner, std::move(of_inner));
+    else if (!value.is_null())
+      settings.emplace_back(key,
+                            value.is_list() ? value.json_text(kLongestText) : value.scalar(kLongestText));
+  }
+} catch (const Error&) {  // too long for a setting, or Python's Infinity
+}
+
+/// A run of Weights & Biases: its numbers, and what it says of itself.
+class WandbRun {
+ public:
+  explicit WandbRun(StepNumbers& numbers) : numbers_(numbers) {}
+
+  void take(std::string_view record) {
+    for (WireMessage fields(record); const auto field = fields.next();) {
+      if (field->has_bytes(2)) take_history(field->bytes);
+      if (field->has_bytes(5)) take_config(field->bytes);
+      if (field->has_bytes(12)) take_metric(field->bytes);
+      if (field->has_bytes(17)) take_run(field->bytes);
     }
   }
+  const LogAbout& about() const { return about_; }
+
+ private:
+  void take_history(std::string_view history);
+  void take_config(std::string_view config);
+  void take_metric(std::string_view metric);
+  void take_run(std::string_view run);
+  int64_t step_of(std::span<const std::pair<std::string, double>> items, int64_t call);
+
+  StepNumbers& numbers_;
+  LogAbout about_;
+  std::string step_metric_;             ///< declared by the run; empty: none is
+  std::optional<int64_t> metric_step_;  ///< its last value
+  bool not_whole_ = false;              ///< and it is no step
+};
+
+// MetricRecord { name 1, glob_name 2, step_metric 4 }. The step of the loss is the run's; a glob ends with its "*".
+void WandbRun::take_metric(std::string_view metric) {
+  std::string_view name, glob, step;
+  for (WireMessage fields(metric); const auto field = fields.next();) {
+    if (field->has_bytes(1)) name = field->bytes;
+    if (field->has_bytes(2)) glob = field->bytes;
+    if (field->has_bytes(4)) step = field->bytes;
+  }
+  const bool of_loss = scalar_name(name).of == ScalarName::Of::Loss ||
+                       (glob.ends_with('*') && some_name_of_loss(glob.substr(0, glob.size() - 1)));
+  if (of_loss && !step.empty()) step_metric_ = step;
+}
+
+// RunRecord { config 4, display_name 8 }
+void WandbRun::take_run(std::string_view run) {
+  for (WireMessage fields(run); const auto field = fields.next();) {
+    if (field->has_bytes(4)) take_config(field->bytes);
+    if (field->has_bytes(8)) about_.name = one_line(field->bytes);
+  }
+}
+
+// ConfigRecord { update 1 }. Its own entry is "_wandb".
+void WandbRun::take_config(std::string_view config) {
+  for (WireMessage fields(config); const auto field = fields.next();) {
+    if (!field->has_bytes(1)) continue;
+    const WandbItem item = wandb_item(field->bytes);
+    if (!item.name.starts_with('_')) add_settings(item.name, item.json, about_.settings);
+  }
+}
+
+/// What the run declares is the step; Weights & Biases counts its own by the calls that logged.
+int64_t WandbRun::step_of(std::span<const std::pair<std::string, double>> items, int64_t call) {
+  const auto value_of = [&](std::string_view name) {
+    const auto at = std::ranges::find(items, name, &std::pair<std::string, double>::first);
+    return at == items.end() ? std::optional<double>() : at->second;
+  };
+  for (const std::string_view name : kDeclaredSteps)
+    if (step_metric_.empty() && value_of(name)) step_metric_ = name;
+  if (const auto value = value_of(step_metric_); value && !step_metric_.empty() && !not_whole_) {
+    const bool whole = std::abs(*value) < 1e15 && *value == std::floor(*value);
+    if (whole) return *(metric_step_ = static_cast<int64_t>(*value));
+    not_whole_ = true;
+    numbers_.note({"its step, {}, is {}, which is no whole number: the numbers of the calls count instead",
+                   shown_text(step_metric_), *value});
+  }
+  if (metric_step_ && !not_whole_) return *metric_step_;
+  const double own = value_of("_step").value_or(NAN);
+  return std::abs(own) < 1e15 ? static_cast<int64_t>(own) : call;
+}
+
+// HistoryRecord { item 1, step 2 { num 1 } }
+void WandbRun::take_history(std::string_view history) {
+  int64_t call = 0;
+  std::vector<std::pair<std::string, double>> items;
+  for (WireMessage fields(history); const auto field = fields.next();) {
+    if (field->has_bytes(1)) {
+      WandbItem item = wandb_item(field->bytes);
+      if (const auto number = wandb_number(item.json)) items.emplace_back(std::move(item.name), *number);
+    } else if (field->has_bytes(2)) {
+      for (WireMessage inner(field->bytes); const auto of_step = inner.next();)
+        if (of_step->number == 1) call = static_cast<int64_t>(of_step->value);
+    }
+  }
+  const int64_t step = step_of(items, call);
   for (const auto& [name, value] : items)
-    if (name == "_step" && value >= 0 && value <= kMaxSteps) step = static_cast<int64_t>(value);
+    if (!name.starts_with('_') && name != step_metric_) numbers_.add(step, name, value);
   for (const auto& [name, value] : items)
-    if (!name.starts_with('_')) numbers.add(step, name, value);
-  for (const auto& [name, value] : items)
-    if (name == "_timestamp") numbers.time(step, value);
+    if (name == "_timestamp") numbers_.time(step, value);
 }
 
 // ---- what both have in common
 
-class Records : public EventReader {
+/// CRC-32 by a polynomial in reversed bits.
+template <uint32_t kPolynomial>
+uint32_t crc(std::string_view bytes) {
+  static constexpr std::array<uint32_t, 256> kTable = [] {
+    std::array<uint32_t, 256> table{};
+    for (uint32_t i = 0; i < 256; ++i) {
+      table[i] = i;
+      for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ (table[i] & 1 ? kPolynomial : 0);
+    }
+    return table;
+  }();
+  uint32_t sum = ~0u;
+  for (const char c : bytes) sum = kTable[(sum ^ static_cast<uint8_t>(c)) & 0xff] ^ sum >> 8;
+  return ~sum;
+}
+
+class Records : public ForeignReader {
  public:
   Records(std::string_view head, const std::string& path, LinesRead& lines)
-      : numbers_(path, lines),
+      : wandb_(head.starts_with(kWandb)),
+        numbers_(path, lines, wandb_ ? StepNumbers::Part::Record : StepNumbers::Part::Event),
+        wandb_run_(numbers_),
         read_(lines),
-        wandb_(head.starts_with(kWandb)),
         pass_(wandb_ ? kWandbHead : 0) {}
 
   void take(std::string_view bytes) override {
@@ -304,91 +249,109 @@ class Records : public EventReader {
   }
 
   void finish() override {
-    if (ended_ || (pass_ == 0 && parts_.empty() && waiting_.find_first_not_of('\0') == waiting_.npos &&
+    if (ended_ || (pass_ == 0 && !within_ && waiting_.find_first_not_of('\0') == waiting_.npos &&
                    (wandb_ || waiting_.empty())))
       return;  // of Weights & Biases zeros are room that was never used
     if (pass_ == 0 || wandb_) ++read_.lines;
-    ends_within();
+    ended_ = true;
+    numbers_.broken("the file ends within it");
+  }
+
+  void next_file() override {
+    finish();
+    waiting_.clear();
+    parts_.clear();
+    at_ = 0;
+    pass_ = wandb_ ? kWandbHead : 0;
+    within_ = ended_ = false;
+    numbers_.begin_session();
   }
 
   void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) override {
     numbers_.give(anew, add);
   }
+  const LogAbout& about() const override { return wandb_run_.about(); }
 
  private:
-  void ends_within() {
-    ended_ = true;
-    ++read_.broken;
-    read_.faults.push_back(wandb_ ? Message("record {}: the file ends within it", read_.lines)
-                                  : Message("event {}: the file ends within it", read_.lines));
-  }
-
   /// Reads a record and returns its bytes; 0: it is not complete yet. A record too long for a scalar is skipped.
   uint64_t record(std::string_view rest) {
     if (rest.size() < kRecordHead) return 0;
+    if (checksum(rest.substr(0, 8)) != little<uint32_t>(rest.substr(8, 4))) {
+      ++read_.lines;
+      ended_ = true;
+      numbers_.broken("its length is damaged, by its checksum, so that nothing behind it can be read");
+      return 0;
+    }
     const uint64_t length = std::min(little<uint64_t>(rest.substr(0, 8)), kLongestFile),
                    whole = kRecordHead + length + kRecordFoot;
     if (length <= kLongestRecord && whole > rest.size()) return 0;
     ++read_.lines;
-    if (length <= kLongestRecord) read_event(rest.substr(kRecordHead, length), numbers_);
+    if (length > kLongestRecord) return whole;
+    const std::string_view event = rest.substr(kRecordHead, length);
+    if (checksum(event) == little<uint32_t>(rest.substr(kRecordHead + length, kRecordFoot)))
+      read_event(event, numbers_);
+    else
+      numbers_.broken("it is damaged, by its checksum");
     return whole;
   }
 
   /// The same for blocks of 32 KiB that hold fragments: four bytes of a checksum, two of the length, one of the kind:
-  /// whole, first, middle, last.
+  /// whole, first, middle, last. Behind a fragment whose length is damaged the next block can be read.
   uint64_t fragment(std::string_view rest, uint64_t place) {
     constexpr size_t kBlock = 32768, kHead = 7;
+    constexpr uint32_t kZlib = 0xedb88320u;
     const size_t left = kBlock - place % kBlock;
     if (left < kHead) return rest.size() < left ? 0 : left;
     if (rest.size() < kHead) return 0;
     const std::string_view head = rest.substr(0, kHead);
     const size_t length = little<uint16_t>(head.substr(4));
     const int kind = head[6];
-    if (kind < 1 || kind > 4) {
+    if (head.find_first_not_of('\0') == head.npos) {  // room that was never used
       ended_ = true;
-      if (kind == 0 && head.find_first_not_of('\0') == head.npos) return 0;  // room that was never used
-      ++read_.lines;
-      ends_within();
       return 0;
     }
-    if (rest.size() < kHead + length) return 0;
-    if (kind == 1 || kind == 2) parts_.clear();
-    if (parts_.size() <= kLongestRecord) parts_ += rest.substr(kHead, length);
-    if (kind == 1 || kind == 4) {
-      ++read_.lines;
-      const std::string whole = std::exchange(parts_, {});
-      for (WireMessage fields(whole); const auto field = fields.next();)
-        if (field->number == 2 && field->kind == WireField::Bytes) read_history(field->bytes, numbers_);
+    if (kind < 1 || kind > 4 || kHead + length > left) {
+      damaged();
+      return left;
     }
+    if (rest.size() < kHead + length) return 0;
+    if (crc<kZlib>(rest.substr(6, length + 1)) != little<uint32_t>(head))
+      damaged();
+    else
+      take_part(kind, rest.substr(kHead, length));
     return kHead + length;
   }
 
-  Numbers numbers_;
-  LinesRead& read_;
+  void damaged() {
+    ++read_.lines;
+    within_ = false;
+    numbers_.broken("it is damaged, by its checksum");
+  }
+
+  void take_part(int kind, std::string_view part) {
+    const bool first = kind <= 2, last = kind == 1 || kind == 4;
+    if (first) parts_.clear();
+    if (!first && !within_) return;  // of a record that is damaged
+    within_ = !last;
+    if (parts_.size() <= kLongestRecord) parts_ += part;
+    if (!last) return;
+    ++read_.lines;
+    wandb_run_.take(std::exchange(parts_, {}));
+  }
+
   const bool wandb_;
+  StepNumbers numbers_;
+  WandbRun wandb_run_;
+  LinesRead& read_;
   std::string waiting_;  ///< the beginning of a record
   std::string parts_;    ///< of a record of Weights & Biases
+  bool within_ = false;  ///< its last part is still to come
   uint64_t at_ = 0;      ///< where `waiting_` begins
   uint64_t pass_ = 0;    ///< bytes from there on that do not matter
   bool ended_ = false;   ///< nothing that follows can be read
 };
 
 // ---- what is written
-
-/// CRC-32C (Castagnoli), masked as in TensorFlow.
-uint32_t checksum(std::string_view bytes) {
-  static constexpr std::array<uint32_t, 256> kTable = [] {
-    std::array<uint32_t, 256> table{};
-    for (uint32_t i = 0; i < 256; ++i) {
-      table[i] = i;
-      for (int bit = 0; bit < 8; ++bit) table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82f63b78u : 0);
-    }
-    return table;
-  }();
-  uint32_t sum = ~0u;
-  for (const char c : bytes) sum = kTable[(sum ^ static_cast<uint8_t>(c)) & 0xff] ^ sum >> 8;
-  return std::rotr(~sum, 15) + 0xa282ead8u;
-}
 
 template <typename T>
 std::string as_bytes(T value) {
@@ -416,7 +379,10 @@ std::string record_of(int32_t step, const std::string& content) {
 
 }  // namespace
 
-std::unique_ptr<EventReader> event_reader(std::string_view head, const std::string& path, LinesRead& read) {
+// CRC-32C (Castagnoli), masked as in TensorFlow.
+uint32_t checksum(std::string_view bytes) { return std::rotr(crc<0x82f63b78u>(bytes), 15) + 0xa282ead8u; }
+
+std::unique_ptr<ForeignReader> event_reader(std::string_view head, const std::string& path, LinesRead& read) {
   return std::make_unique<Records>(head, path, read);
 }
 

@@ -3,12 +3,12 @@
 // pictures, histograms and texts are skipped. Only TensorBoard's files are written.
 //
 // Promises: steps come in ascending order, whatever order the file has them in; of two values of a step the later one
-// counts. A part that cannot be read is counted and named. Called by LogReader (log_reader.h); `train --tensorboard`
+// counts. A step that cannot be counted, and a part that is damaged by its checksum, are left out, counted and named.
+// The step is the one that a run declares. Called by foreign_file.cpp; `train --tensorboard`
 // writes by app/commands/record.cpp.
 #pragma once
 
-#include "addons/recorded/training/log_line.h"
-#include "addons/recorded/training/recorded_run.h"
+#include "addons/recorded/training/foreign_file.h"
 #include "training/io/input_file.h"
 
 namespace normscope::records {
@@ -17,23 +17,14 @@ bool is_event_file(std::string_view head);
 /// Whether `head` is too short to decide, and may begin an event file.
 bool may_be_event_file(std::string_view head);
 
-/// Reads an event file in portions, as it grows.
-class EventReader {
- public:
-  virtual ~EventReader() = default;
-  /// Throws Error for more numbers than can be held.
-  virtual void take(std::string_view bytes) = 0;
-  /// The file ends here.
-  virtual void finish() = 0;
-  /// Calls `add` with each new step. Where new bytes change earlier steps, calls `anew`, then `add` with all steps.
-  virtual void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) = 0;
-};
 /// The reader of a file that begins with `head`; `path` is for errors, `read` outlives it.
-std::unique_ptr<EventReader> event_reader(std::string_view head, const std::string& path, LinesRead& read);
+std::unique_ptr<ForeignReader> event_reader(std::string_view head, const std::string& path, LinesRead& read);
 
 /// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where
 /// the line is of no step.
 std::string event_of(std::string_view line);
+/// The checksum behind an event's length and behind the event.
+uint32_t checksum(std::string_view bytes);
 /// The first event of a file; for a resumed run, the event that voids all events after `steps`.
 std::string first_event(int32_t steps);
 /// The end of the last whole event of a file; nothing: it is not an event file of TensorBoard.

@@ -9,16 +9,8 @@ namespace {
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 constexpr size_t kMaxPairs = 10'000, kMaxMembers = 40'000;
+constexpr int kMaxNested = 4;
 constexpr double kLargest = std::numeric_limits<double>::max();
-
-struct NumberField {
-  std::string_view key;
-  std::optional<double> LogStep::*to;
-};
-constexpr NumberField kNumberFields[] = {{"loss", &LogStep::loss},
-                                         {"lr", &LogStep::rate},
-                                         {"validation", &LogStep::validation},
-                                         {"seconds", &LogStep::seconds}};
 
 /// Reads a number as JSON or Python writes it, and returns its end, or null where there is none. NaN: null,
 /// and what is not finite or too large.
@@ -35,29 +27,6 @@ const char* read_number(const char* at, const char* end, double& out) {
   return stop;
 }
 
-bool is_number(std::string_view text, double& out) {
-  return !text.empty() &&
-         read_number(text.data(), text.data() + text.size(), out) == text.data() + text.size();
-}
-
-/// Writes null for numbers that JSON does not have: NaN, Infinity, and those beyond double.
-std::string as_json(std::string_view line) {
-  std::string json;
-  json.reserve(line.size());
-  for (size_t at = 0, end = 0; at < line.size(); at = end) {
-    if (line[at] == '"') {
-      for (end = at + 1; end < line.size() && line[end] != '"'; ++end) end += line[end] == '\\';
-      ++end;
-    } else {
-      end = std::max(at + 1, line.find_first_of("{}[]:, \t\"", at));
-    }
-    const std::string_view word = line.substr(at, end - at);
-    double number = 0;
-    json += is_number(word, number) && std::isnan(number) ? "null" : word;
-  }
-  return json;
-}
-
 /// NaN, a gap, for a number beyond float.
 float to_float(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
@@ -70,6 +39,11 @@ int32_t field_of(std::string_view key) {
   return -1;
 }
 
+int32_t step_name_of(std::string_view key) {
+  const auto at = std::ranges::find(kStepNames, key);
+  return at == std::end(kStepNames) ? -1 : static_cast<int32_t>(at - std::begin(kStepNames));
+}
+
 using Of = ScalarName::Of;
 
 /// Names in lower case with "_" for blanks and hyphens, the likeliest first.
@@ -79,14 +53,16 @@ struct SeriesNames {
 };
 constexpr SeriesNames kSeries[] = {
     {Of::Loss,
-     "train/loss|loss/train|train_loss|training_loss|loss|train/train_loss|train_loss_step|train/loss_step|"
-     "training/loss|lm_loss|train/lm_loss|train/ce_loss|train/cross_entropy_loss"},
+     "loss|train/loss|loss/train|train_loss|training_loss|train/train_loss|train_loss_step|train/loss_step|"
+     "training/loss|lm_loss|train/lm_loss|train/ce_loss|train/cross_entropy_loss|loss_metrics/global_avg_loss|"
+     "batch_loss|epoch_loss"},
     {Of::Rate,
-     "train/learning_rate|learning_rate|train/lr|lr|training/learning_rate|optimizer/lr|lr_adam|lr_adamw|lr_sgd|"
-     "lr_adam/pg1|lr_adamw/pg1|train/lr_0|lr/group_0"},
+     "lr|train/learning_rate|learning_rate|train/lr|training/learning_rate|optimizer/lr|lr_adam|lr_adamw|lr_sgd|"
+     "lr_adam/pg1|lr_adamw/pg1|train/lr_0|lr/group_0|epoch_learning_rate"},
     {Of::Validation,
-     "eval/loss|val/loss|loss/val|loss/validation|val_loss|valid_loss|validation_loss|validation/loss|valid/loss|"
-     "eval_loss|loss/eval|validation|lm_loss_validation|loss/test|test/loss|test_loss"}};
+     "validation|eval/loss|val/loss|loss/val|loss/validation|val_loss|valid_loss|validation_loss|validation/loss|"
+     "valid/loss|eval_loss|loss/eval|lm_loss_validation|loss/test|test/loss|test_loss|validation_metrics/loss|"
+     "epoch_val_loss"}};
 
 struct FieldNames {
   std::string_view key, names;
@@ -96,15 +72,32 @@ constexpr FieldNames kFieldNames[] = {
     {"update_norm", "update_norm|update"},
     {"weight_norm", "weight_norm|param_norm|params_norm|parameter_norm|weights|weight"},
     {"mean_square", "mean_square|activation_mean_square"}};
+/// The fields of gradients, updates and weights: the whole model has such a norm too.
+constexpr int32_t kNormFields = 3;
+static_assert(kLogFields[0].key == "grad_norm" && kLogFields[kNormFields - 1].key == "weight_norm");
+
+const std::unordered_map<std::string_view, ScalarName>& names_of_series() {
+  static const auto names = [] {
+    std::unordered_map<std::string_view, ScalarName> all;
+    for (const SeriesNames& series : kSeries) {
+      int32_t rank = 0;
+      for (const std::string_view name : split(series.names, '|')) all[name] = {series.of, 0, {}, rank++};
+    }
+    return all;
+  }();
+  return names;
+}
 
 int32_t field_called(std::string_view word) {
-  for (size_t i = 0; i < std::size(kLogFields); ++i) {
-    if (word == kLogFields[i].key) return static_cast<int32_t>(i);
+  static const auto names = [] {
+    std::unordered_map<std::string_view, int32_t> all;
+    for (size_t i = 0; i < std::size(kLogFields); ++i) all[kLogFields[i].key] = static_cast<int32_t>(i);
     for (const FieldNames& field : kFieldNames)
-      if (field.key == kLogFields[i].key && std::ranges::count(split(field.names, '|'), word) > 0)
-        return static_cast<int32_t>(i);
-  }
-  return -1;
+      for (const std::string_view name : split(field.names, '|')) all[name] = field_of(field.key);
+    return all;
+  }();
+  const auto at = names.find(word);
+  return at == names.end() ? -1 : at->second;
 }
 
 std::string normal(std::string_view name) {
@@ -112,6 +105,15 @@ std::string normal(std::string_view name) {
   for (char& c : out)
     c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
+}
+
+/// Of several names of a series in the lines so far the likeliest counts.
+void put_scalar(std::string_view name, double value, LogStep& out) {
+  const ScalarName said = scalar_name(name);
+  if (said.of == Of::Other)
+    out.others.push_back(name);
+  else if (out.likeliest.counts(said))
+    put(said, value, out);
 }
 
 /// Whether a text is ASCII without control characters and backslashes: then it ends with the next
@@ -144,18 +146,36 @@ class Scanner {
  private:
   bool member(std::string_view key, LogStep& out) {
     if (const int32_t field = field_of(key); field >= 0) return stats(field, out);
-    if (key == "step") return whole(out.step) && out.step <= kMaxSteps;
-    for (const NumberField& field : kNumberFields)
-      if (key == field.key) return number((out.*field.to).emplace());
+    if (const int32_t name = step_name_of(key); name >= 0) return step(static_cast<size_t>(name), out);
+    if (key == "seconds") return number(out.seconds.emplace());
+    if (key == "epoch") return number(out.epoch.emplace());
     if (key == "seed") return whole(out.seed);
     if (key == "run") return text(out.run) && out.run.size() <= kLongestText;
-    if (key == "format" || key == "result" || key.find('/') != key.npos) return false;
-    double ignored = 0;
-    std::string_view also_ignored;
-    return text(also_ignored) || number(ignored);
+    if (key == "format" || key == "result") return false;
+    double value = 0;
+    std::string_view ignored;
+    if (text(ignored)) return scalar_name(key).of == Of::Other;
+    if (!number(value)) return false;
+    put_scalar(key, value, out);
+    return true;
+  }
+
+  bool step(size_t name, LogStep& out) {
+    int32_t step = 0;
+    if (!whole(step) || step > kLastLogStep) return false;
+    if (name < out.step_name) {
+      out.step = step;
+      out.step_name = name;
+    }
+    return true;
   }
 
   bool stats(int32_t field, LogStep& out) {
+    double of_all = 0;
+    if (field < kNormFields && number(of_all)) {
+      out.stats.push_back({field, kWholeModel, to_float(of_all)});
+      return true;
+    }
     return object([&](std::string_view name) {
       double value = 0;
       if (!number(value) || out.stats.size() >= kMaxStats) return false;
@@ -238,62 +258,98 @@ std::string text_of(const InputValue& object, std::string_view key) {
   return value && !value->is_null() ? value->text(kLongestText) : "";
 }
 
-/// The run's name on one line, shortened for tables.
-std::string name_of(const InputValue& line) {
-  constexpr size_t kMax = 120;  // bytes
-  std::string name = text_of(line, "name");
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  size_t end = std::min(kMax, name.size());
-  while (end < name.size() && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
-  return end < name.size() ? name.substr(0, end) + "…" : name;
-}
+std::string name_of(const InputValue& line) { return one_line(text_of(line, "name")); }
 
-LogLabel label_of(const InputValue& line) {
-  LogLabel label{text_of(line, "run"), 0};
-  if (const auto seed = line.find("seed"); seed && !seed->is_null())
-    label.seed = static_cast<uint64_t>(seed->whole64(0, std::numeric_limits<int64_t>::max()));
-  return label;
+uint64_t whole(const InputValue& value) {
+  return static_cast<uint64_t>(value.whole64(0, std::numeric_limits<int64_t>::max()));
 }
 
 /// Also reads 5.0 and "5", from programs without integers.
-int32_t step_of(const InputValue& line) {
-  const InputValue step = line.at("step");
-  const bool scalar = !step.is_null() && !step.is_list() && !step.is_object();
+std::optional<int32_t> whole_step(const InputValue& step) {
   double number = NAN;
-  if (!scalar || !is_number(step.scalar(kLongestText), number) || number != std::floor(number) ||
-      number < 0 || number > kMaxSteps)
-    step.refuse(Message("a whole number from 0 to {}", kMaxSteps));
+  if (step.is_null() || step.is_list() || step.is_object() || !is_number(step.scalar(kLongestLine), number) ||
+      number != std::floor(number) || number < 0 || number > kLastLogStep)
+    return {};
   return static_cast<int32_t>(number);
 }
 
-void read_step(const InputValue& line, LogStep& out) {
-  const auto keep = [&out](std::string text) -> std::string_view {
-    return out.texts.emplace_back(std::move(text));
-  };
-  const LogLabel label = label_of(line);
-  out.run = keep(label.run);
-  out.seed = label.seed;
-  out.step = step_of(line);
-  Likeliest likeliest;  // most trackers have no objects: "grad_norm/layers.3.attn.wq"
-  for (const auto& [name, value] : line.members(kMaxMembers)) {
-    if (name.find('/') == name.npos || value.is_list() || value.is_object()) continue;
-    const ScalarName said = scalar_name(keep(name));
-    double number = NAN;
-    const bool counts =
-        said.of != Of::Other && (value.is_null() || is_number(value.scalar(kLongestLine), number));
-    if (counts && likeliest.counts(said)) put(said, number, out);
+/// Of its names the surest one counts. Throws Error where that has no step.
+void read_step_number(const InputValue& line, LogStep& out) {
+  for (size_t name = 0; name < std::size(kStepNames); ++name) {
+    const auto value = line.find(kStepNames[name]);
+    if (!value || value->is_null()) continue;
+    const auto step = whole_step(*value);
+    if (!step) value->refuse(Message("a whole number from 0 to {}", kLastLogStep));
+    out.step = *step;
+    out.step_name = name;
+    return;
   }
-  for (const NumberField& field : kNumberFields)
-    if (const auto said = number_of(line, field.key)) out.*field.to = said;
-  for (size_t field = 0; field < std::size(kLogFields); ++field) {
-    const auto all = line.find(kLogFields[field].key);
-    if (!all || all->is_null()) continue;
-    for (const auto& [name, value] : all->members(kMaxStats))
-      out.stats.push_back({static_cast<int32_t>(field), keep(name), to_float(number_in(value))});
-  }
-  if (out.stats.size() > kMaxStats) line.refuse(Message("at most {} numbers in it", kMaxStats));
+  line.at("step").refuse(Message("a whole number from 0 to {}", kLastLogStep));
 }
+
+/// Reads the fields of a step's line that it can do without: what cannot be read is passed over.
+class StepFields {
+ public:
+  explicit StepFields(LogStep& out) : out_(out) {}
+
+  void read(const std::string& name, const InputValue& value) {
+    const std::string_view kept = out_.texts.emplace_back(name);
+    try {
+      if (step_name_of(name) < 0) read_field(kept, value);
+    } catch (const Error& error) {
+      out_.passed.emplace_back(kept, error.message);
+    }
+  }
+
+ private:
+  void read_field(std::string_view name, const InputValue& value) {
+    if (const int32_t field = field_of(name); field >= 0)
+      stats(field, value);
+    else if (name == "run")
+      out_.run = value.is_null() ? "" : out_.texts.emplace_back(value.scalar(kLongestText));
+    else if (name == "seed")
+      out_.seed = value.is_null() ? 0 : whole(value);
+    else if (name == "seconds")
+      out_.seconds = number_in(value);
+    else if (name == "epoch")
+      out_.epoch = number_in(value);
+    else
+      scalar(name, value, kMaxNested);
+  }
+
+  void stats(int32_t field, const InputValue& value) {
+    if (value.is_null()) return;
+    if (field < kNormFields && !value.is_object()) {
+      out_.stats.push_back({field, kWholeModel, to_float(number_in(value))});
+      return;
+    }
+    for (const auto& [name, number] : value.members(kMaxStats)) try {
+        out_.stats.push_back({field, out_.texts.emplace_back(name), to_float(number_in(number))});
+      } catch (const Error& error) {
+        out_.passed.emplace_back(kLogFields[field].key, error.message);
+      }
+  }
+
+  /// Most trackers have no objects: "grad_norm/layers.3.attn.wq". Others nest them: "train": {"loss": 3}.
+  void scalar(std::string_view name, const InputValue& value, int nested) {
+    if (value.is_object()) {
+      if (nested > 0)
+        for (const auto& [inner, of_inner] : value.members(kMaxMembers))
+          scalar(out_.texts.emplace_back(fmt::format("{}/{}", name, inner)), of_inner, nested - 1);
+      return;
+    }
+    const Of of = scalar_name(name).of;
+    double number = NAN;
+    if (of == Of::Rate && value.is_list())  // one a group of parameters
+      return scalar(name, value.list(1, kMaxMembers).front(), nested);
+    if (of != Of::Other)
+      put_scalar(name, number_in(value), out_);
+    else if (!value.is_null() && !value.is_list() && is_number(value.scalar(kLongestLine), number))
+      put_scalar(name, number, out_);
+  }
+
+  LogStep& out_;
+};
 
 /// Reads a member of a header or a result; a member that cannot be read is only noted as a fault.
 template <typename Value, typename Read>
@@ -305,6 +361,17 @@ bool take(LogAbout& out, Value& to, const Read& read) {
     out.faults.push_back(error.message);
     return false;
   }
+}
+
+void read_label(const InputValue& line, LogAbout& out) {
+  take(out, out.label.run, [&] {
+    const auto run = line.find("run");
+    return run && !run->is_null() ? run->scalar(kLongestText) : "";
+  });
+  take(out, out.label.seed, [&] {
+    const auto seed = line.find("seed");
+    return seed && !seed->is_null() ? whole(*seed) : 0;
+  });
 }
 
 /// Lists and objects as JSON.
@@ -354,12 +421,16 @@ DataIdentity data_of(const InputValue& line) {
   return data;
 }
 
+bool is_our_format(const InputValue& format) {
+  return format.is_text() && format.text(kLongestLine).starts_with("normscope log");
+}
+
 void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
   const std::string format = line.at("format").text(kLongestText);
   if (format != kLogFormat && format != kStreamFormat)
     line.at("format").refuse(Message("\"{}\" or \"{}\"", kLogFormat, kStreamFormat));
   out.is_header = true;
-  out.label = label_of(line);
+  read_label(line, out);
   take(out, out.maker, [&] { return text_of(line, "maker"); });
   take(out, out.name, [&] { return name_of(line); });
   take(out, out.placement, [&] { return text_of(line, "placement"); });
@@ -382,7 +453,7 @@ std::vector<Edit> edits_of(const InputValue& line) {
 
 void read_result(const InputValue& line, std::string_view text, LogAbout& out) {
   const InputValue result = line.at("result");
-  out.label = label_of(line);
+  read_label(line, out);
   take(out, out.name, [&] { return name_of(line); });
   take(out, out.data, [&] { return data_of(line); });
   take(out, out.verdict, [&] { return text_of(result, "verdict"); });
@@ -394,20 +465,61 @@ void read_result(const InputValue& line, std::string_view text, LogAbout& out) {
 
 }  // namespace
 
+bool is_number(std::string_view text, double& out) {
+  return !text.empty() &&
+         read_number(text.data(), text.data() + text.size(), out) == text.data() + text.size();
+}
+
+std::string as_json(std::string_view line) {
+  std::string json;
+  json.reserve(line.size());
+  for (size_t at = 0, end = 0; at < line.size(); at = end) {
+    if (line[at] == '"') {
+      for (end = at + 1; end < line.size() && line[end] != '"'; ++end) end += line[end] == '\\';
+      ++end;
+    } else {
+      end = std::max(at + 1, line.find_first_of("{}[]:, \t\r\n\"", at));
+    }
+    const std::string_view word = line.substr(at, end - at);
+    double number = 0;
+    json += is_number(word, number) && std::isnan(number) ? "null" : word;
+  }
+  return json;
+}
+
+std::string one_line(std::string_view name) {
+  constexpr size_t kMax = 120;  // bytes
+  std::string line(name);
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  size_t end = std::min(kMax, line.size());
+  while (end < line.size() && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+  return end < line.size() ? line.substr(0, end) + "…" : line;
+}
+
+bool some_name_of_loss(std::string_view beginning) {
+  return std::ranges::any_of(names_of_series(), [plain = normal(beginning)](const auto& series) {
+    return series.second.of == Of::Loss && series.first.starts_with(plain);
+  });
+}
+
 ScalarName scalar_name(std::string_view name) {
   const std::string plain = normal(name);
+  const auto& series = names_of_series();
+  if (const auto known = series.find(plain); known != series.end()) return known->second;
   ScalarName found;
-  for (const SeriesNames& series : kSeries) {
-    const std::vector<std::string_view> names = split(series.names, '|');
-    const auto at = std::ranges::find(names, plain);
-    if (at == names.end()) continue;
-    found.of = series.of;
-    found.rank = static_cast<int32_t>(at - names.begin());
-    return found;
+  if (plain.find('/') == plain.npos && plain.find('.') != plain.npos) {  // of nested dictionaries
+    std::string nested = plain;
+    std::ranges::replace(nested, '.', '/');
+    if (const auto known = series.find(nested); known != series.end()) return known->second;
   }
   // "grad_norm/layers.3.attn.wq", "train/grad_norm/layers.3.attn.wq" or "layers.3.attn.wq/grad_norm"
   const size_t begin = plain.starts_with("train/") ? 6 : 0, first = plain.find('/', begin),
                last = plain.rfind('/');
+  const std::string_view all = std::string_view(plain).substr(begin);
+  if (const int32_t field = field_called(all);
+      field >= 0 && field < kNormFields && all.find("norm") != all.npos)
+    return {Of::Tensor, field, kWholeModel, 0};
   if (first == plain.npos) return found;
   if (const int32_t field = field_called(std::string_view(plain).substr(begin, first - begin)); field >= 0) {
     found.field = field;
@@ -433,9 +545,19 @@ void LogStep::clear() {
   run = {};
   seed = 0;
   step = -1;
-  loss = rate = validation = seconds = std::nullopt;
+  step_name = std::size(kStepNames);
+  loss = rate = validation = seconds = epoch = std::nullopt;
   stats.clear();
+  others.clear();
+  passed.clear();
   texts.clear();
+}
+
+void read_step(const InputValue& line, LogStep& out) {
+  read_step_number(line, out);
+  StepFields fields(out);
+  for (const auto& [name, value] : line.members(kMaxMembers)) fields.read(name, value);
+  if (out.stats.size() > kMaxStats) line.refuse(Message("at most {} numbers in it", kMaxStats));
 }
 
 LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about) {
@@ -446,15 +568,18 @@ LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbou
   step.clear();
   const InputValue value = InputValue::parse(as_json(line), {"line {}", number});
   about = {};
-  if (value.find("format")) {
+  const auto format = value.find("format");
+  const bool has_step =
+      std::ranges::any_of(kStepNames, [&](std::string_view name) { return value.find(name).has_value(); });
+  if (format && (!has_step || is_our_format(*format))) {
     read_header(value, line, about);
     return LineKind::About;
   }
-  if (value.find("result")) {
+  if (value.find("result") && !has_step) {
     read_result(value, line, about);
     return LineKind::About;
   }
-  if (!value.find("step")) fail({"line {}", number}, "has no step, no result and no format");
+  if (!has_step) fail({"line {}", number}, "has no step, no result and no format");
   read_step(value, step);
   return LineKind::Step;
 }

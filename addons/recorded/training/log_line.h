@@ -2,7 +2,8 @@
 //
 // Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take seconds.
 // Every other line goes through training/io/input_value.h, whose errors say what is wrong; both read the same numbers,
-// whatever else the line has. Names are views into the line or into the value itself. Called by log_reader.cpp.
+// whatever else the line has. Of a step's line only the step itself is required: any other field that cannot be read is
+// passed over. Names are views into the line or into the value itself. Called by log_reader.cpp.
 #pragma once
 
 #include <deque>
@@ -28,15 +29,55 @@ struct LogLabel {
   bool operator==(const LogLabel&) const = default;
 };
 
+/// The highest step of a log: other programs count samples and tokens.
+inline constexpr int32_t kLastLogStep = 2'000'000'000;
+/// Names of a step, the surest first. The trackers' own "step" counts the calls that logged, so that trainers of Hugging
+/// Face and Lightning log theirs beside it.
+inline constexpr std::string_view kStepNames[] = {
+    "train/global_step", "trainer/global_step", "global_step", "step", "_step", "iteration", "iter"};
+inline constexpr std::span<const std::string_view> kDeclaredSteps = std::span(kStepNames).first(3);
+
+/// The meaning of a scalar's name: a series, or a field and a tensor.
+struct ScalarName {
+  enum class Of : uint8_t { Other, Loss, Rate, Validation, Tensor } of = Of::Other;
+  int32_t field = 0;        ///< of kLogFields
+  std::string_view tensor;  ///< a part of the name
+  int32_t rank = 0;         ///< among the names of its series: the lowest in a file counts
+};
+ScalarName scalar_name(std::string_view name);
+/// Whether a name of a training loss begins so.
+bool some_name_of_loss(std::string_view beginning);
+/// A number that stands where numbers by tensor would is of the whole model: "total.grad_norm".
+inline constexpr std::string_view kWholeModel = "total";
+/// Of several names of a series in a file, only the name of the lowest rank counts.
+class Likeliest {
+ public:
+  Likeliest() { best_.fill(std::numeric_limits<int32_t>::max()); }
+  /// Whether no name of this series before had a lower rank.
+  bool counts(const ScalarName& name) {
+    int32_t& best = best_[static_cast<size_t>(name.of)];
+    best = std::min(best, name.rank);
+    return name.rank == best;
+  }
+
+ private:
+  std::array<int32_t, 5> best_;
+};
 /// The line of a step. One object is reused for all lines, so that a million lines allocate nothing.
 struct LogStep {
   std::string_view run;
   uint64_t seed = 0;
   int32_t step = -1;
+  size_t step_name = std::size(kStepNames);      ///< the place of its name in kStepNames
   std::optional<double> loss, rate, validation;  ///< NaN: the line says that it is not finite
   std::optional<double> seconds;                 ///< since the recording began
+  std::optional<double> epoch;
   std::vector<LogStat> stats;
-  std::deque<std::string> texts;  ///< unescaped texts that `run` and `name` view
+  std::vector<std::string_view> others;  ///< names of numbers that mean nothing here
+  std::vector<std::pair<std::string_view, Message>>
+      passed;                     ///< fields that cannot be read, and why; the others count
+  std::deque<std::string> texts;  ///< unescaped texts that the names view
+  Likeliest likeliest;            ///< of all lines so far
   void clear();
 };
 
@@ -55,30 +96,17 @@ struct LogAbout {
 
 enum class LineKind : uint8_t { Blank, Step, About };
 
-/// The meaning of a scalar's name: a series, or a field and a tensor.
-struct ScalarName {
-  enum class Of : uint8_t { Other, Loss, Rate, Validation, Tensor } of = Of::Other;
-  int32_t field = 0;        ///< of kLogFields
-  std::string_view tensor;  ///< a part of the name
-  int32_t rank = 0;         ///< among the names of its series: the lowest in a file counts
-};
-ScalarName scalar_name(std::string_view name);
-/// Of several names of a series in a file, only the name of the lowest rank counts.
-class Likeliest {
- public:
-  Likeliest() { best_.fill(std::numeric_limits<int32_t>::max()); }
-  /// Whether no name of this series before had a lower rank.
-  bool counts(const ScalarName& name) {
-    int32_t& best = best_[static_cast<size_t>(name.of)];
-    best = std::min(best, name.rank);
-    return name.rank == best;
-  }
-
- private:
-  std::array<int32_t, 5> best_;
-};
 /// Stores a scalar in the field of its name; `step` keeps a view of the name.
 void put(const ScalarName& name, double value, LogStep& step);
+
+/// Writes null for numbers that JSON does not have: NaN, Infinity, and those beyond double.
+std::string as_json(std::string_view text);
+/// Whether all of a text is a number as JSON or Python writes it. NaN: null, and what is not finite or too large.
+bool is_number(std::string_view text, double& out);
+/// Reads a step's line that is parsed already. Throws Error where it has no step that can be read.
+void read_step(const InputValue& line, LogStep& out);
+/// A run's name on one line, shortened for tables.
+std::string one_line(std::string_view name);
 
 /// The format of the Python package's logs, whose header has `stream` too; normscope writes kLogFormat.
 inline constexpr const char* kStreamFormat = "normscope log 3";

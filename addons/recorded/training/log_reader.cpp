@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <numeric>
 
+#include "addons/recorded/training/run_files.h"
 #include "engine/core/boundary.h"
 #include "training/files/file_kind.h"
 #include "training/run/checkpoint.h"
@@ -14,7 +15,8 @@
 namespace normscope::records {
 namespace {
 
-constexpr size_t kNamedFaults = 10;
+constexpr size_t kNamedFaults = 10, kNamedOthers = 12, kMaxPassed = 10;
+constexpr size_t kMaxEpochs = 10'000;
 constexpr size_t kPart = size_t{1} << 20;
 constexpr size_t kKept = 4096;  // bytes of a followed file's beginning and end, to know it again
 
@@ -121,7 +123,28 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
 bool is_log(std::string_view head) {
   const std::string_view line = first_line_of_json(head);
   const std::optional<std::string_view> format = value_of(line, "format");
-  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
+  return (format && format->starts_with("\"normscope log")) ||
+         std::ranges::any_of(kStepNames,
+                             [&](std::string_view name) { return value_of(line, name).has_value(); });
+}
+
+/// "a", "b" and "c", without control characters.
+std::string shown_names(const std::set<std::string, std::less<>>& names) {
+  std::string shown;
+  for (const std::string& name : names)
+    shown += (shown.empty() ? "" : name == *names.rbegin() ? " and " : ", ") + shown_text(name);
+  return shown;
+}
+
+/// The name of a run that has none: its file's, or its folder's where all files are called alike.
+std::string name_by_place(const std::string& file) {
+  std::filesystem::path path = std::filesystem::absolute(file).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string name = path.filename().string();
+  if (std::error_code none; std::filesystem::is_directory(path, none)) return name;
+  const bool alike =
+      name.starts_with("events.out.tfevents") || name == "trainer_state.json" || name == "metrics.csv";
+  return alike ? path.parent_path().filename().string() : path.stem().string();
 }
 
 /// 8 bytes of length, then a JSON object; a log begins with the object itself.
@@ -159,22 +182,24 @@ Recording saved_run(const std::string& path) {
 }  // namespace
 
 LogReader::LogReader(std::string path, NameMapping mapping)
-    : path_(std::move(path)), mapping_(std::move(mapping)) {}
+    : path_(std::move(path)), mapping_(std::move(mapping)) {
+  while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();  // of a folder
+}
 
 void LogReader::begin() {
   begun_ = true;
   const std::string head = std::exchange(waiting_, {});
-  if (is_event_file(head)) events_ = event_reader(head, path_, read_);
+  foreign_ = foreign_reader(head, path_, read_);
   take(head);
 }
 
 void LogReader::take(std::string_view bytes) {
   if (!begun_) {
     waiting_ += bytes;
-    if (!may_be_event_file(waiting_)) begin();
+    if (!is_undecided(waiting_)) begin();
     return;
   }
-  if (events_) return events_->take(bytes);
+  if (foreign_) return foreign_->take(bytes);
   for (size_t begin = 0; begin < bytes.size();) {
     const size_t end = bytes.find('\n', begin);
     const std::string_view part = bytes.substr(begin, end == bytes.npos ? bytes.npos : end - begin);
@@ -202,23 +227,29 @@ void LogReader::take(std::string_view bytes) {
 
 void LogReader::finish() {
   if (!begun_) begin();
-  if (events_) events_->finish();
+  if (foreign_) foreign_->finish();
   if (!waiting_.empty()) line(waiting_);
   waiting_.clear();
   settle();
 }
 
+void LogReader::next_file() {
+  finish();
+  if (foreign_) foreign_->next_file();
+}
+
 void LogReader::settle() {
-  if (!events_) return;
+  if (!foreign_) return;
   const auto anew = [this] {
     runs_.clear();
     newest_ = nullptr;
     steps_ = 0;
   };
-  events_->give(anew, [this](const LogStep& step) {
+  foreign_->give(anew, [this](const LogStep& step) {
     run_of("", 0).add(step);
     ++steps_;
   });
+  if (has_step()) run_of("", 0).add(foreign_->about());
 }
 
 void LogReader::line(std::string_view text) {
@@ -235,6 +266,7 @@ void LogReader::understand(std::string_view text) {
   if (kind == LineKind::Blank) return;
   if (kind == LineKind::Step) {
     run_of(step_.run, step_.seed).add(step_);
+    for (const auto& [field, why] : step_.passed) pass_over(field, without_where(why));
     ++steps_;
   } else {
     for (const Message& fault : about_.faults) note(without_where(fault));
@@ -251,8 +283,25 @@ void LogReader::broken(const Message& what) {
   note(what);
 }
 
-void LogReader::note(const Message& what) {
-  if (read_.faults.size() < kNamedFaults) read_.faults.push_back({"line {}: {}", read_.lines, what});
+void LogReader::note(const Message& what) { read_.note({"line {}: {}", read_.lines, what}); }
+
+void LogReader::pass_over(std::string_view field, const Message& why) {
+  auto at = std::ranges::find(passed_, field, &PassedField::name);
+  if (at == passed_.end()) {
+    if (passed_.size() == kMaxPassed) return;
+    at = passed_.insert(at, {std::string(field), read_.lines, 0, why});
+  }
+  ++at->times;
+}
+
+LinesRead LogReader::read() const {
+  LinesRead read = read_;
+  for (const PassedField& passed : passed_)
+    read.faults.push_back(
+        passed.times == 1
+            ? Message("line {}: {}; it is passed over", passed.line, passed.why)
+            : Message("line {}: {}; it is passed over {} times", passed.line, passed.why, passed.times));
+  return read;
 }
 
 // A resumed log has a second header: it applies to runs that begin after it, and restarts the clock of the others.
@@ -285,13 +334,11 @@ RunBuilder& LogReader::run_of(std::string_view run, uint64_t seed) {
 }
 
 RecordedFile LogReader::file() const {
-  RecordedFile file{read_, {}};
-  const std::filesystem::path path = std::filesystem::absolute(path_);
-  const bool by_folder = path.filename().string().starts_with("events.out.tfevents");  // as TensorBoard does
-  const std::string stem = by_folder ? path.parent_path().filename().string() : path.stem().string();
+  RecordedFile file{read(), {}};
+  const std::string stem = name_by_place(path_);
   for (const auto& builder : runs_) {
     file.runs.push_back(builder->run(path_, stem, runs_.size() == 1));
-    file.runs.back().read = read_;
+    file.runs.back().read = file;
   }
   return file;
 }
@@ -302,9 +349,11 @@ std::vector<LogName> LogReader::names() const {
 
 Message LogReader::fault() const {
   if (has_step()) return "";
-  if (events_)
-    return Message("[{}] {}", Message("events {}", path_),
-                   Message("has no scalar: expected losses or gradient sizes by step"));
+  if (foreign_) {
+    const Message none("[{}] {}", Message("events {}", path_),
+                       Message("has no scalar: expected losses or gradient sizes by step"));
+    return read_.faults.empty() ? none : Message("{}; {}", none, read_.faults.front());
+  }
   const Message none =
       understood_ > 0 ? Message("{} lines and none is of a step: expected a log that has begun", read_.lines)
                       : "is no log: expected a JSON object with a step on each line (docs/log-format.md)";
@@ -312,21 +361,41 @@ Message LogReader::fault() const {
                               : Message("{}: {}; {}", path_, none, read_.faults.front());
 }
 
-void read_log(InputFile& in, LogReader& reader) {
+namespace {
+
+void read_into(InputFile& in, LogReader& reader) {
   std::string part(kPart, '\0');
   // A file that does not begin as a log may be of any length and without any line.
   for (size_t got = 1; got > 0 && !reader.hopeless();) {
     got = in.read_some(part.data(), part.size());
     reader.take(std::string_view(part).substr(0, got));
   }
+}
+
+void finish(LogReader& reader) {
   reader.finish();
   if (const Message fault = reader.fault(); !fault.empty()) throw Error(fault);
 }
 
+void read_files(const std::vector<std::string>& files, LogReader& reader) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (i > 0) reader.next_file();
+    InputFile in(files[i], input::kLog);
+    read_into(in, reader);
+  }
+  finish(reader);
+}
+
+}  // namespace
+
+void read_log(InputFile& in, LogReader& reader) {
+  read_into(in, reader);
+  finish(reader);
+}
+
 std::vector<LogName> names_in(const std::string& path, const std::string& mapping) {
   LogReader reader(path, mapping.empty() ? NameMapping{} : read_name_mapping(mapping));
-  InputFile in(path, input::kLog);
-  read_log(in, reader);
+  read_files(files_of_run(path), reader);
   return reader.names();
 }
 
@@ -358,20 +427,26 @@ void LogFollower::keep(std::string_view bytes) {
 
 void LogFollower::begin_anew() {
   reader_ = std::make_unique<LogReader>(path_, mapping_);
+  files_.clear();
+}
+
+void LogFollower::begin_file(const std::string& file) {
+  if (!files_.empty()) reader_->next_file();
+  files_.push_back(file);
+  identity_ = {};
   read_ = 0;
   head_.clear();
   end_.clear();
 }
 
-bool LogFollower::poll(const std::atomic<bool>* stop) {
-  const auto identity = identity_of(path_);  // before it is opened, so that a later file is noticed
-  InputFile in(path_, input::kLog);
-  bool news = false;
+/// Reads on in the newest file. False where that is another one than before, so that all has to be read anew.
+bool LogFollower::poll_file(bool& news, const std::atomic<bool>* stop) {
+  const auto identity = identity_of(files_.back());  // before it is opened, so that a later file is noticed
+  InputFile in(files_.back(), input::kLog);
   const bool same = goes_on(in);
   if (read_ > 0 && (!same || identity != identity_)) {
     replaced_ = replaced_ || !same;  // a copy of it that has grown is no other run
-    begin_anew();
-    news = true;
+    return false;
   }
   identity_ = identity;
   in.go_to(read_);
@@ -381,6 +456,27 @@ bool LogFollower::poll(const std::atomic<bool>* stop) {
     keep(std::string_view(part).substr(0, got));
     news = true;
     if (stop && *stop) break;
+  }
+  return true;
+}
+
+bool LogFollower::poll(const std::atomic<bool>* stop) {
+  const std::vector<std::string> files = files_of_run(path_);
+  bool news = false;
+  const auto anew = [&] {
+    begin_anew();
+    begin_file(files.front());
+    news = true;
+  };
+  if (std::ranges::mismatch(files, files_).in2 != files_.end()) anew();
+  if (files_.empty()) begin_file(files.front());
+  while (true) {
+    if (!poll_file(news, stop)) {
+      anew();
+      continue;
+    }
+    if (files_.size() == files.size() || (stop && *stop)) break;
+    begin_file(files[files_.size()]);
   }
   reader_->settle();
   return news;
@@ -561,17 +657,17 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
 }
 
 /// Puts the numbers of a line into their columns, in addition to those that its step already has.
-void RunBuilder::gather(const LogStep& step) {
+void RunBuilder::gather(const LogStep& line, int32_t step) {
   const size_t before = columns_.size();
-  if (step.step != last_step_) std::fill(numbers_.begin(), numbers_.end(), NAN);
+  if (step != last_step_) std::fill(numbers_.begin(), numbers_.end(), NAN);
   size_t place = 0;
   const auto take = [&](const LogStat& stat) {
     if (find(stat, place) < 0) learn(stat, place);
     if (order_[place] >= 0) numbers_[static_cast<size_t>(order_[place])] = static_cast<double>(stat.value);
     ++place;
   };
-  for (const LogStat& stat : step.stats) take(stat);
-  for (const LogStat& stat : older_shares_.of(step)) take(stat);
+  for (const LogStat& stat : line.stats) take(stat);
+  for (const LogStat& stat : older_shares_.of(line)) take(stat);
   if (columns_.size() > before) widen();
 }
 
@@ -593,41 +689,62 @@ void RunBuilder::set_back(int32_t step) {
   history_->truncate(step - 1);
 }
 
-void RunBuilder::add_validation(const LogStep& step) {
-  if (!step.validation || validations_ >= kMaxValidations) return;
-  history_->append_validation(step.step, *step.validation);
+void RunBuilder::add_validation(int32_t step, double loss) {
+  if (validations_ >= kMaxValidations) return;
+  history_->append_validation(step, loss);
   ++validations_;
 }
 
+// A line with a name of a step that is less sure than one before is of the same step. Where a later epoch begins below
+// the step before, the steps are counted within the epochs; how many an epoch has is known as well as the lines tell.
+int32_t RunBuilder::counted(const LogStep& line) {
+  if (line.step_name > step_name_ && step_name_ < kDeclaredSteps.size()) return last_step_;
+  step_name_ = std::min(step_name_, line.step_name);
+  const int32_t before = std::exchange(said_step_, line.step);
+  if (line.epoch && std::isfinite(*line.epoch)) {
+    if (*line.epoch > epoch_ && line.step <= before && epochs_.size() < kMaxEpochs &&
+        last_step_ <= kLastLogStep - between_)
+      epochs_[*line.epoch] = last_step_ + between_ - line.step;
+    epoch_ = *line.epoch;
+  }
+  if (line.step > before && before >= 0) between_ = line.step - before;
+  const auto epoch = epochs_.upper_bound(epoch_);
+  return line.step + (epoch == epochs_.begin() ? 0 : std::prev(epoch)->second);
+}
+
 // A validation that comes late is added alone: the run went on meanwhile.
-void RunBuilder::add(const LogStep& step) {
-  const bool late = step.validation && !step.loss && !step.rate && step.stats.empty();
-  if (step.step < last_step_ && late) return add_validation(step);
-  if (step.step < last_step_) set_back(step.step);
-  gather(step);
-  if (step.step != last_step_) {
+void RunBuilder::add(const LogStep& line) {
+  const bool late = line.validation && !line.loss && !line.rate && line.stats.empty();
+  if (late && line.step < said_step_)
+    return add_validation(line.step + last_step_ - said_step_, *line.validation);
+  const int32_t step = counted(line);
+  if (step < last_step_) set_back(step);
+  gather(line, step);
+  if (step != last_step_) {
     loss_.reset();
     rate_ = NAN;
   }
-  last_step_ = step.step;
-  if (step.loss) loss_ = step.loss;
-  rate_ = step.rate.value_or(rate_);
-  history_->append(step.step, loss_, rate_, numbers_);
-  add_validation(step);
-  has_loss_ = has_loss_ || step.loss;
-  has_rate_ = has_rate_ || step.rate;
-  measure_time(step);
+  last_step_ = step;
+  if (line.loss) loss_ = line.loss;
+  rate_ = line.rate.value_or(rate_);
+  history_->append(step, loss_, rate_, numbers_);
+  if (line.validation) add_validation(step, *line.validation);
+  has_loss_ = has_loss_ || line.loss;
+  has_rate_ = has_rate_ || line.rate;
+  if (!has_loss_)
+    for (const std::string_view name : line.others)
+      if (others_.size() < kNamedOthers && !others_.contains(name)) others_.emplace(name);
+  measure_time(step, line.seconds.value_or(NAN));
 }
 
 // Counts only lines whose clock advanced: a resumed recording may count seconds from 0, and a clock may be set back.
-void RunBuilder::measure_time(const LogStep& step) {
-  const double now = step.seconds.value_or(NAN);
+void RunBuilder::measure_time(int32_t step, double now) {
   if (std::isnan(now)) return;
-  if (timed_step_ >= 0 && step.step > timed_step_ && now >= timed_at_) {
-    timed_steps_ += step.step - timed_step_;
+  if (timed_step_ >= 0 && step > timed_step_ && now >= timed_at_) {
+    timed_steps_ += step - timed_step_;
     timed_seconds_ += now - timed_at_;
   }
-  timed_step_ = step.step;
+  timed_step_ = step;
   timed_at_ = now;
 }
 
@@ -718,14 +835,20 @@ std::vector<LogName> RunBuilder::names() const {
 
 std::vector<std::string> RunBuilder::missing(bool both) const {
   std::vector<std::string> all;
-  if (!has_loss_) all.push_back("loss: not in this log");
+  if (!has_loss_ && others_.empty()) all.push_back("loss: not in this log");
+  if (!has_loss_ && !others_.empty())
+    all.push_back(fmt::format("loss: under no name that is known; this log has {}", shown_names(others_)));
   if (!has_rate_) all.push_back("learning rate: not in this log");
+  if (!epochs_.empty())
+    all.push_back("the number of an update is counted on: this log counts its steps within each epoch");
   if (set_backs_ > 0)
     all.push_back(fmt::format("some lines do not count: steps went back {} from {} to {}",
                               set_backs_ == 1 ? "once," : fmt::format("{} times, first", set_backs_),
                               first_back_from_, first_back_to_));
   for (size_t field = 0; field < std::size(kLogFields); ++field) {
-    const auto of_field = [&](const Column& c) { return c.field == static_cast<int32_t>(field); };
+    const auto of_field = [&](const Column& c) {
+      return c.field == static_cast<int32_t>(field) && c.name != kWholeModel;
+    };
     if (kLogFields[field].words && std::ranges::none_of(columns_, of_field))
       all.push_back(fmt::format("{}: not in this log", kLogFields[field].words));
   }
@@ -765,17 +888,21 @@ Message LinesRead::fault() const {
   return Message("{} of {} lines cannot be read and are left out; {}", broken, lines, first);
 }
 
+void LinesRead::note(const Message& fault) {
+  if (faults.size() < kNamedFaults) faults.push_back(fault);
+}
+
 bool is_saved_run(const std::string& path) {
+  if (std::error_code none; std::filesystem::is_directory(path, none)) return false;
   InputFile in(path, input::kLog);
   return path.ends_with(".safetensors") || is_safetensors(in);
 }
 
 RecordedFile read_recorded(const std::string& path, const std::string& mapping) {
   NameMapping names = mapping.empty() ? NameMapping{} : read_name_mapping(mapping);
-  InputFile in(path, input::kLog);
-  if (!path.ends_with(".safetensors") && !is_safetensors(in)) {
+  if (!is_saved_run(path)) {
     LogReader reader(path, std::move(names));
-    read_log(in, reader);
+    read_files(files_of_run(path), reader);
     return reader.file();
   }
   RecordedFile file;
@@ -788,7 +915,7 @@ RecordedFile read_recorded(const std::string& path, const std::string& mapping) 
 namespace normscope {
 
 std::optional<FileLook> look_at_log(std::string_view head) {
-  if (!records::is_log(head) && !records::is_event_file(head)) return std::nullopt;
+  if (!records::is_log(head) && !records::is_foreign(head)) return std::nullopt;
   return FileLook{FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
 }
 

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "addons/recorded/training/event_file.h"
+#include "addons/recorded/training/foreign_file.h"
 #include "addons/recorded/training/tensor_names.h"
 
 namespace normscope {
@@ -88,10 +88,11 @@ class RunBuilder {
   /// The column of a number, -1 where the layout has none (yet).
   int32_t find(const LogStat& stat, size_t place);
   void learn(const LogStat& stat, size_t place);
-  void gather(const LogStep& step);
+  void gather(const LogStep& line, int32_t step);
+  int32_t counted(const LogStep& line);
   void set_back(int32_t step);
-  void add_validation(const LogStep& step);
-  void measure_time(const LogStep& step);
+  void add_validation(int32_t step, double loss);
+  void measure_time(int32_t step, double now);
   void widen();
   std::vector<StatInfo> layout() const;
   std::string setting(std::string_view key) const;
@@ -111,6 +112,13 @@ class RunBuilder {
   double rate_ = NAN;
   OlderShares older_shares_;
   int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
+  size_t step_name_ = std::size(kStepNames);  ///< the surest so far, of kStepNames
+  /// Of steps that are counted within their epochs: what the epoch, from here on, adds to the lines' own.
+  std::map<double, int32_t> epochs_;
+  double epoch_ = NAN;  ///< of the last line that has one
+  int32_t said_step_ = -1,
+          between_ = 1;  ///< the last line's own step, and how much it was higher than the one before
+  std::set<std::string, std::less<>> others_;        ///< names of numbers, as long as there is no loss
   int32_t first_back_from_ = 0, first_back_to_ = 0;  ///< steps
   int64_t left_out_ = 0;                             ///< numbers whose names came after kMaxColumns others
   size_t validations_ = 0;
@@ -138,11 +146,13 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// Reads more bytes of the file: lines, or what another tracker writes (event_file.h). A last line without a line
+  /// Reads more bytes of the file: lines, or what another program writes (foreign_file.h). A last line without a line
   /// break waits for its rest. Throws Error for more numbers than can be held.
   void take(std::string_view bytes);
   /// Reads the waiting bytes as a line, because the file ends there.
   void finish();
+  /// The run goes on in another file, whose bytes follow.
+  void next_file();
   /// Moves the steps of another tracker's file into the runs; there they may come in any order.
   void settle();
 
@@ -164,6 +174,8 @@ class LogReader {
   RunBuilder& run_of(std::string_view run, uint64_t seed);
   void broken(const Message& what);
   void note(const Message& what);  ///< names a fault of a line that still counts
+  void pass_over(std::string_view field, const Message& why);
+  LinesRead read() const;
 
   std::string path_;
   NameMapping mapping_;
@@ -177,14 +189,21 @@ class LogReader {
   bool skipping_ = false;         ///< within a line that is too long
   bool too_long_ = false;         ///< whether a line was
   LinesRead read_;
-  std::unique_ptr<EventReader> events_;  ///< of another tracker's file
+  /// A field that some lines have and that cannot be read there.
+  struct PassedField {
+    std::string name;
+    int64_t line = 0, times = 0;  ///< its first line
+    Message why;
+  };
+  std::vector<PassedField> passed_;
+  std::unique_ptr<ForeignReader> foreign_;  ///< of another tracker's file
   int64_t understood_ = 0, steps_ = 0;
 };
 
 /// Lists the names that a log's first run uses. Throws Error as read_recorded does.
 std::vector<LogName> names_in(const std::string& path, const std::string& mapping = "");
 
-/// A log that still grows: each poll reads what it has gained. It never joins two logs: a log that replaced the file
+/// A log, or the files of a folder, that still grow: each poll reads what they have gained. It never joins two logs: a log that replaced the file
 /// or its content is read from its beginning.
 class LogFollower {
  public:
@@ -201,12 +220,15 @@ class LogFollower {
   bool goes_on(InputFile& in) const;
   void keep(std::string_view bytes);
   void begin_anew();
+  void begin_file(const std::string& file);
+  bool poll_file(bool& news, const std::atomic<bool>* stop);
 
   std::string path_;
   NameMapping mapping_;
   std::unique_ptr<LogReader> reader_;
+  std::vector<std::string> files_;          ///< read so far; the last one may grow
   std::pair<uint64_t, uint64_t> identity_;  ///< device and inode
-  uint64_t read_ = 0;                       ///< bytes
+  uint64_t read_ = 0;                       ///< its bytes
   std::string head_, end_;                  ///< the first bytes read, and the last
   bool replaced_ = false;
 };

@@ -17,6 +17,7 @@ namespace normscope::records {
 struct LinesRead {
   int64_t lines = 0, broken = 0;
   std::vector<Message> faults;  ///< the first ten, "line 17: ..."; a line that lacks a part is not broken
+  void note(const Message& fault);
   /// The same in a line; empty: all could be read.
   Message fault() const;
 };
@@ -65,8 +66,8 @@ struct RecordedFile : LinesRead {
 /// Whether the file is a saved run, by its name or its beginning. A changed one is read anew as a whole. Throws Error
 /// when the file cannot be read.
 bool is_saved_run(const std::string& path);
-/// Reads a log (docs/log-format.md), a file of another tracker or a saved run (.safetensors of `train --save`). Throws
-/// Error when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty:
+/// Reads a log (docs/log-format.md), a file or folder of another tracker (run_files.h) or a saved run (.safetensors of
+/// `train --save`). Throws Error when the file is neither, or has no step. `mapping`: a file (tensor_names.h) for the names of a log; empty:
 /// none.
 RecordedFile read_recorded(const std::string& path, const std::string& mapping = "");
 

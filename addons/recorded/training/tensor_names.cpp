@@ -317,7 +317,7 @@ TensorName parse_own_name(std::string_view name) {
   } else if (!is_share(rest) &&
              !is_one_of(rest,
                         "emb.tokens|emb.positions|emb.norm.gain|emb.norm.bias|out.w|out.b|class.w|class.b|"
-                        "final.gain|final.bias")) {
+                        "final.gain|final.bias|total")) {
     return {};
   }
   own.part = rest;

@@ -3,6 +3,7 @@
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
+#include "addons/recorded/training/run_files.h"
 #include "app/commands/commands.h"
 #include "app/commands/picture.h"
 #include "engine/core/machine.h"
@@ -75,7 +76,7 @@ std::vector<records::Recording> picked(const records::RecordedFile& file, const 
 std::vector<records::Recording> read_runs(const CompareOptions& options) {
   std::vector<records::Recording> runs;
   std::string there;
-  for (const std::string& word : options.files) {
+  for (const std::string& word : records::joined_files(options.files)) {
     const NamedRun name = named(word);
     const records::RecordedFile file =
         with_exit(Exit::Input, [&] { return records::read_recorded(name.path, options.mapping); });

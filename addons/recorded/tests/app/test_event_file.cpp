@@ -5,7 +5,9 @@
 
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
+#include "addons/recorded/training/run_files.h"
 #include "app/support/program.h"
+#include "app/support/refused.h"
 #include "training/files/file_kind.h"
 
 using namespace normscope;
@@ -43,6 +45,42 @@ std::string events(std::initializer_list<const char*> lines) {
   std::string file = first_event(0);
   for (const char* line : lines) file += event_of(line);
   return file;
+}
+
+/// CRC-32 as zlib has it.
+uint32_t zlib_checksum(std::string_view bytes) {
+  uint32_t sum = ~0u;
+  for (const char c : bytes) {
+    sum ^= static_cast<uint8_t>(c);
+    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+  }
+  return ~sum;
+}
+
+std::string as_bytes(uint32_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }
+
+/// A part of a record of Weights & Biases: 1 a whole one, 2 its first, 4 its last.
+std::string fragment(char kind, const std::string& content) {
+  const auto length = static_cast<uint32_t>(content.size());
+  return as_bytes(zlib_checksum(kind + content)) + as_bytes(length).substr(0, 2) + kind + content;
+}
+
+/// A field of a message, of bytes.
+std::string field(int number, const std::string& content) {
+  std::string length;
+  for (size_t left = content.size();; left >>= 7) {
+    length += static_cast<char>(left > 0x7f ? left | 0x80 : left);
+    if (left <= 0x7f) break;
+  }
+  return static_cast<char>(number << 3 | 2) + length + content;
+}
+
+/// A record of history with these values, each as JSON.
+std::string history_record(const std::vector<std::pair<std::string, std::string>>& values) {
+  std::string items;
+  for (const auto& [name, json] : values)
+    items += field(1, field(2, name) + "\x82\x01" + field(0, json).substr(1));
+  return fragment(1, field(2, items));
 }
 
 RecordedFile read(const std::string& file, size_t portion = std::string::npos) {
@@ -132,7 +170,8 @@ TEST_CASE("the seconds of a step leave out the pause before a run went on") {
   const auto event = [&](double time, char step) {  // and the loss under the name "loss"
     const std::string content =
         "\x09" + bytes(time) + "\x10" + step + "\x2a\x0d\x0a\x0b\x0a\x04loss\x15" + bytes(1.0f);
-    return bytes(uint64_t{content.size()}) + "\0\0\0\0"s + content + "\0\0\0\0"s;
+    const std::string length = bytes(uint64_t{content.size()});
+    return length + bytes(checksum(length)) + content + bytes(checksum(content));
   };
   const std::string one = first_event(0) + event(100, 1), two = one + event(102, 2),
                     after = event(9000, 3) + event(9002, 4) + event(9003, 4);
@@ -144,9 +183,7 @@ TEST_CASE("the seconds of a step leave out the pause before a run went on") {
 
 TEST_CASE("what is cut or left out of another tracker's file is said") {
   using std::string_literals::operator""s;
-  const RecordedFile cut = read(":W&B\0\0\0"s +
-                                "\0\0\0\0\x03\0\x02"
-                                "abc"s);  // the first part of a record
+  const RecordedFile cut = read(":W&B\0\0\0"s + fragment(2, "abc"));  // the first part of a record
   CHECK(cut.broken == 1);
   CHECK(test::contains(cut.faults.at(0), "record 1: the file ends within it"));
   const std::string name(1001, 'x');
@@ -155,6 +192,231 @@ TEST_CASE("what is cut or left out of another tracker's file is said") {
   CHECK(named.broken == 0);
   CHECK(named.runs.at(0).seeds[0].history->loss().values == std::vector<float>{3, 2});
   CHECK(test::contains(named.faults.at(0), "or of more than 1000 bytes, are left out"));
+}
+
+TEST_CASE("every reader counts and names what it leaves out, and keeps all other steps") {
+  // Each writes a loss for every step.
+  using Steps = std::vector<std::string>;
+  const auto joined = [](const Steps& steps, const std::string& before, const char* line) {
+    std::string text = before;
+    for (const std::string& step : steps) text += fmt::format(fmt::runtime(line), step);
+    return text;
+  };
+  const std::vector<std::pair<const char*, std::function<std::string(const Steps&)>>> writers{
+      {"lines", [&](const Steps& all) { return joined(all, "", "{{\"step\": {}, \"loss\": 2}}\n"); }},
+      {"lines of the Trainer",
+       [&](const Steps& all) {
+         return joined(all, "", "{{\"step\": 1, \"train/global_step\": {}, \"loss\": 2}}\n");
+       }},
+      {"CSV", [&](const Steps& all) { return joined(all, "epoch,step,train_loss\n", "0,{},2\n"); }},
+      {"CSV with semicolons", [&](const Steps& all) { return joined(all, "step;train_loss\n", "{};2,0\n"); }},
+      {"trainer_state.json",
+       [&](const Steps& all) {
+         return "{\n \"log_history\": [" + joined(all, "", "{{\"step\": {}, \"loss\": 2}},\n") +
+                "{\"step\": 0, \"loss\": 2}]}";
+       }},
+      {"TensorBoard",
+       [](const Steps& all) {
+         std::string text = first_event(0);
+         for (const std::string& step : all) {
+           uint64_t left = static_cast<uint64_t>(std::stoll(step));
+           std::string event = "\x10";
+           for (; left > 0x7f; left >>= 7) event += static_cast<char>(left | 0x80);
+           event += static_cast<char>(left);
+           event += field(5, field(1, field(1, "loss") + std::string("\x15\0\0\0\x40", 5)));
+           const uint64_t size = event.size();
+           const std::string length(reinterpret_cast<const char*>(&size), sizeof size);
+           text += length + as_bytes(checksum(length)) + event + as_bytes(checksum(event));
+         }
+         return text;
+       }},
+      {"Weights & Biases",
+       [](const Steps& all) {
+         std::string text(":W&B\0\0\0", 7);
+         for (const std::string& step : all) text += history_record({{"_step", step}, {"loss", "2"}});
+         return text;
+       }},
+      {"Weights & Biases, its step declared", [](const Steps& all) {
+         std::string text(":W&B\0\0\0", 7);
+         text += fragment(1, field(12, field(2, "*") + field(4, "samples")));
+         for (const std::string& step : all)
+           text += history_record({{"_step", "7"}, {"loss", "2"}, {"samples", step}});
+         return text;
+       }}};
+  for (const auto& [name, write] : writers) {
+    INFO(name);
+    const RecordedFile file =
+        read(write({"0", "1", "-1", "2", "10000001", "2000000000", "2000000001", "3000000000000"}));
+    REQUIRE(file.runs.size() == 1);
+    CHECK(file.runs[0].seeds[0].history->loss().steps == std::vector<int32_t>{0, 1, 2, 10000001, 2000000000});
+    CHECK(file.broken == 3);
+    REQUIRE(file.faults.size() == 3);
+    for (const Message& fault : file.faults) {
+      CHECK(test::contains(fault, "a whole number from 0 to 2000000000"));
+      CHECK(test::contains(fault, "step"));
+    }
+  }
+}
+
+TEST_CASE("a damaged byte makes no other number: what its checksum does not fit is left out and counted") {
+  for (const char* name : {"events.out.tfevents.1", "run.wandb"}) {
+    const std::string whole = read_all(kFixtures + name);
+    const auto all = numbers(read(whole));
+    for (size_t at = 0; at < whole.size(); ++at)
+      for (const char change : {'\x01', '\x80'}) {
+        INFO(name << " at " << at);
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ change);
+        if (!is_event_file(damaged.substr(0, 64))) continue;
+        const RecordedFile file = read(damaged);
+        if (at >= 7) CHECK(file.broken > 0);
+        for (const auto& [series, by_step] : numbers(file))
+          for (const auto& [step, bits] : by_step) {
+            if (std::isnan(std::bit_cast<float>(bits))) continue;  // left out
+            INFO(series << " at step " << step);
+            REQUIRE(all.contains(series));
+            REQUIRE(all.at(series).contains(step));
+            CHECK(all.at(series).at(step) == bits);
+          }
+      }
+  }
+  // Behind a damaged event of TensorBoard the others count, and so they do behind a record of Weights & Biases.
+  for (const char* name : {"events.out.tfevents.1", "run.wandb"}) {
+    std::string damaged = read_all(kFixtures + name);
+    damaged[damaged.find("train/loss") + 2] ^= 1;
+    const RecordedFile file = read(damaged);
+    CHECK(file.broken == 1);
+    CHECK(test::contains(file.faults.at(0), "it is damaged, by its checksum"));
+    CHECK(file.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{2, 3, 4});
+  }
+}
+
+TEST_CASE("the step that a run declares is its step, whatever its tracker counts") {
+  const RecordedFile trainer = read_recorded(kFixtures + "trainer.wandb");
+  CHECK(trainer.broken == 0);
+  const Recording& run = trainer.runs.at(0);
+  const History& history = *run.seeds[0].history;
+  CHECK(history.loss().steps == std::vector<int32_t>{500, 1000, 1500, 2000, 2500, 3000, 3500, 4000});
+  CHECK(history.loss().values.back() == 2);
+  CHECK(history.validation().steps == std::vector<int32_t>{2000, 4000});
+  CHECK(values(history, "total.grad_norm") == std::vector<float>(8, 1.5f));
+  CHECK(run.name == "warm-up 200");
+  CHECK(run.settings == std::vector<std::pair<std::string, std::string>>{
+                            {"lr", "0.003"}, {"model.layers", "6"}, {"model.norm", "pre"}});
+  const RecordedFile lightning = read_recorded(kFixtures + "lightning.wandb");
+  CHECK(lightning.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{0, 49, 99, 149, 199});
+  CHECK(lightning.runs[0].seeds[0].history->rate().steps == std::vector<int32_t>{0, 49, 99, 149, 199});
+  // A dictionary within another; and a step declared for the validation alone is not the run's.
+  const RecordedFile nested = read_recorded(kFixtures + "nested.wandb");
+  CHECK(nested.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{0, 1, 2, 3});
+  CHECK(values(*nested.runs[0].seeds[0].history, "L01.attn.wq.grad_norm").size() == 4);
+  CHECK(nested.runs[0].seeds[0].history->validation().steps == std::vector<int32_t>{2, 3});
+  // trackio's lines, which count the calls as well.
+  LogReader trackio("a.jsonl");
+  for (int call = 0; call < 4; ++call)
+    trackio.take(
+        fmt::format("{{\"step\": {}, \"train/loss\": 2, \"train/global_step\": {}}}\n"
+                    "{{\"step\": {}, \"gpu/power\": 7}}\n",
+                    2 * call, 500 * (call + 1), 2 * call + 1));
+  CHECK(trackio.file().runs.at(0).seeds[0].history->loss().steps ==
+        std::vector<int32_t>{500, 1000, 1500, 2000});
+}
+
+TEST_CASE("a step that is no whole number is said, and the number of the call counts") {
+  std::string text(":W&B\0\0\0", 7);
+  text += fragment(1, field(12, field(2, "*") + field(4, "epoch")));
+  for (const char* epoch : {"0", "0.5", "1"})
+    text += history_record({{"_step", "3"}, {"loss", "2"}, {"epoch", epoch}});
+  const RecordedFile file = read(text);
+  CHECK(file.broken == 0);
+  CHECK(file.runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{0, 3});
+  CHECK(test::contains(file.faults.at(0), "record 3: its step, \"epoch\", is 0.5"));
+}
+
+TEST_CASE("a folder of event files is one run, a later session from its steps on") {
+  const Folder folder;
+  std::filesystem::create_directory(folder.file("tb"));
+  const auto losses = [](const RecordedFile& file) { return file.runs.at(0).seeds[0].history->loss(); };
+  folder.write("tb/events.out.tfevents.1",
+               events({R"({"step":1,"loss":9})", R"({"step":2,"loss":8})", R"({"step":3,"loss":7,"lr":0.5})",
+                       R"({"step":4,"loss":6})"}));
+  LogFollower follower(folder.file("tb"));
+  CHECK(follower.poll());
+  CHECK(losses(follower.file()).values == std::vector<float>{9, 8, 7, 6});
+  // The second session began again at step 3, and a third file has the evaluation alone.
+  const std::string second = events({R"({"step":3,"loss":5})", R"({"step":4,"loss":4})"});
+  folder.write("tb/events.out.tfevents.2", second.substr(0, second.size() - 5));
+  CHECK(follower.poll());
+  CHECK(losses(follower.file()).values == std::vector<float>{9, 8, 5});
+  std::ofstream(folder.file("tb/events.out.tfevents.2"), std::ios::app | std::ios::binary)
+      << second.substr(second.size() - 5);
+  folder.write("tb/events.out.tfevents.3", events({R"({"step":1,"validation":3})"}));
+  CHECK(follower.poll());
+  CHECK_FALSE(follower.poll());
+  for (const RecordedFile& file :
+       {follower.file(), read_recorded(folder.file("tb")), read_recorded(folder.file("tb/"))}) {
+    CHECK(file.broken == 0);
+    CHECK(file.runs.at(0).name == "tb");
+    CHECK(losses(file).steps == std::vector<int32_t>{1, 2, 3, 4});
+    CHECK(losses(file).values == std::vector<float>{9, 8, 5, 4});
+    CHECK(file.runs[0].seeds[0].history->rate().steps.size() == 4);
+    CHECK(file.runs[0].seeds[0].history->validation().steps == std::vector<int32_t>{1});
+  }
+  CHECK(joined_files({folder.file("tb/events.out.tfevents.1"), "other.jsonl",
+                      folder.file("tb/events.out.tfevents.2")}) ==
+        std::vector<std::string>{folder.file("tb"), "other.jsonl"});
+  CHECK(joined_files({folder.file("tb/events.out.tfevents.1")}).front().ends_with(".1"));
+}
+
+TEST_CASE("a folder leads to the run in it, and says what is missing or too much") {
+  const Folder folder;
+  const std::string line = "{\"step\":1,\"loss\":2}\n";
+  const auto put = [&](const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(std::filesystem::path(folder.file(path)).parent_path());
+    folder.write(path, text);
+  };
+  put("lightning_logs/version_0/metrics.csv",
+      "epoch,lr,step,train_loss,val_loss\n0,0.1,49,3,\n0,,49,,4\n1,0.1,99,2,\n");
+  put("out/checkpoint-60/trainer_state.json", "{\n \"log_history\": [{\"step\": 60, \"loss\": 2.5}]\n}\n");
+  put("out/checkpoint-120/trainer_state.json",
+      "{\n \"global_step\": 120, \"log_history\": [{\"step\": 60, \"loss\": 2.5, \"grad_norm\": 1.5, \"learning_rate\": 0.1},"
+      "{\"step\": 120, \"eval_loss\": 3}, {\"step\": 120, \"loss\": NaN}, {\"step\": 120, \"train_loss\": 9}]\n}\n");
+  put("runs/a/run.jsonl", line);
+  put("runs/b/run.jsonl", line);
+  std::filesystem::create_directory(folder.file("empty"));
+  const auto history = [&](const std::string& path) {
+    CHECK(look_at(folder.file(path)).kind == FileKind::Recorded);
+    return read_recorded(folder.file(path)).runs.at(0).seeds[0].history;
+  };
+  for (const char* path : {"lightning_logs", "lightning_logs/version_0/metrics.csv"}) {
+    INFO(path);
+    CHECK(history(path)->loss().steps == std::vector<int32_t>{49, 99});
+    CHECK(history(path)->validation().steps == std::vector<int32_t>{49});
+    CHECK(history(path)->rate().values == std::vector<float>{0.1f, 0.1f});
+  }
+  for (const char* path : {"out", "out/checkpoint-120/trainer_state.json"}) {
+    INFO(path);
+    CHECK(history(path)->loss().steps == std::vector<int32_t>{60, 120});
+    CHECK(std::isnan(history(path)->loss().values[1]));
+    CHECK(history(path)->validation().values == std::vector<float>{3});
+    CHECK(values(*history(path), "total.grad_norm").front() == 1.5f);
+  }
+  CHECK(read_recorded(folder.file("runs/a")).runs.at(0).name == "a");
+  const auto refused = [&](const std::string& path) {
+    return test::error_of([&] { read_recorded(folder.file(path)); });
+  };
+  CHECK(test::contains(refused("runs"), "is a folder with 2 runs: expected one of them, such as "));
+  CHECK(test::contains(refused("runs"), "runs/a/run.jsonl"));
+  CHECK(test::contains(refused("empty"), "is a folder without a run"));
+  CHECK(look_at(folder.file("empty")).kind == FileKind::Folder);
+}
+
+TEST_CASE("names that mean nothing here are said where there is no loss") {
+  const RecordedFile file = read(events({R"({"step":1,"train/ppl":3,"accuracy":2})"}));
+  CHECK(test::contains(file.runs.at(0).missing.at(0), "this log has \"accuracy\" and \"train/ppl\""));
+  LogReader lines("a.jsonl");
+  lines.take("{\"step\":1,\"train\":{\"ppl\":3}}\n{\"step\":2,\"my loss\":3,\"note\":\"fine\"}\n");
+  CHECK(test::contains(lines.file().runs.at(0).missing.at(0), "this log has \"my loss\" and \"train/ppl\""));
 }
 
 TEST_CASE("a file of TensorBoard is followed from its first byte on, and only what is new is read") {
@@ -267,6 +529,12 @@ TEST_CASE("names of scalars tell series and tensors") {
     CHECK(scalar_name(name).of == Of::Tensor);
     CHECK(scalar_name(name).tensor == "h.3.mlp.c_fc.weight");
   }
-  for (const char* name : {"train/grad_norm", "throughput/tokens", "accuracy", ""})
+  for (const char* name : {"grad_norm", "train/grad_norm", "Gradient norm"}) {  // of the whole model
+    CHECK(scalar_name(name).of == Of::Tensor);
+    CHECK(scalar_name(name).tensor == "total");
+  }
+  for (const char* name : {"train.loss", "epoch_loss", "loss_metrics/global_avg_loss"})
+    CHECK(scalar_name(name).of == Of::Loss);
+  for (const char* name : {"throughput/tokens", "accuracy", "weight", "grad", ""})
     CHECK(scalar_name(name).of == Of::Other);
 }

@@ -173,6 +173,109 @@ TEST_CASE("a number is read alike whatever stands beside it, and so is a step") 
       }
 }
 
+TEST_CASE("no field of another shape costs a line's loss") {
+  std::vector<std::string> fields{"run",
+                                  "seed",
+                                  "loss",
+                                  "lr",
+                                  "validation",
+                                  "seconds",
+                                  "epoch",
+                                  "format",
+                                  "result",
+                                  "name",
+                                  "names",
+                                  "notes",
+                                  "data",
+                                  "settings",
+                                  "spec",
+                                  "edits",
+                                  "unigram",
+                                  "verdict",
+                                  "train",
+                                  "train/loss",
+                                  "eval_loss",
+                                  "learning_rate",
+                                  "train/grad_norm",
+                                  "grad_norm/h.0.mlp.c_fc.weight"};
+  for (const LogField& field : kLogFields) fields.emplace_back(field.key);
+  for (const std::string& field : fields)
+    for (const char* shape :
+         {"null", "true", "7", "-1", "1.5", "1e999", "\"text\"", "\"7\"", "\"\"", "[]", "[1, 2]", "[[1]]",
+          "{}", "{\"a\": 1}", "{\"a\": []}", "{\"a\": \"x\"}", "{\"a\": {\"b\": [1]}}", "{\"loss\": 3}"}) {
+      INFO(field << ": " << shape);
+      LogReader reader("a.jsonl");
+      reader.take(
+          fmt::format("{{\"step\":1,\"{0}\":{1},\"mean_square\":{{\"L01.ffn.sum\":5}},\"loss\":2}}\n"
+                      "{{\"step\":2,\"{0}\":{1},\"mean_square\":{{\"L01.ffn.sum\":5}},\"loss\":2}}\n",
+                      field, shape));
+      reader.finish();
+      const RecordedFile file = reader.file();
+      CHECK(file.broken == 0);
+      REQUIRE(file.runs.size() == 1);
+      CHECK(file.faults.size() <= 1);
+      const History& history = *file.runs[0].seeds[0].history;
+      CHECK(history.loss().steps == std::vector<int32_t>{1, 2});
+      if (field != "loss") CHECK(history.loss().values == std::vector<float>{2, 2});
+      if (field != "mean_square") CHECK(last(file.runs[0], "L01.ffn.sum.mean_square") == 5);
+      for (const Message& fault : file.faults) CHECK(contains(fault, "it is passed over 2 times"));
+    }
+}
+
+TEST_CASE("a number where numbers by tensor may stand is the whole model's") {
+  LogReader reader("a.jsonl");
+  reader.take(step(1, ",\"grad_norm\":0.5") + step(2, ",\"grad_norm\":1.5,\"ü\":1"));
+  const Recording run = reader.file().runs.at(0);
+  CHECK(reader.file().faults.empty());
+  CHECK(run.seeds[0].history->series(run.seeds[0].history->find("total.grad_norm")).values ==
+        std::vector<float>{0.5f, 1.5f});
+  CHECK(says(run.missing, "gradient sizes: not in this log"));
+  CHECK_FALSE(says(run.missing, "names are not known"));
+}
+
+TEST_CASE("the rate may be one a group of parameters, and numbers may be nested") {
+  LogReader reader("a.jsonl");
+  reader.take(
+      "{\"step\":1,\"lr\":[0.5,0.1],\"train\":{\"loss\":3,\"grad_norm\":{\"h.0.mlp.c_fc.weight\":7}},"
+      "\"validation\":{\"loss\":4}}\n");
+  const Recording run = reader.file().runs.at(0);
+  const History& history = *run.seeds[0].history;
+  CHECK(reader.file().faults.empty());
+  CHECK(history.rate().values == std::vector<float>{0.5f});
+  CHECK(history.loss().values == std::vector<float>{3});
+  CHECK(history.validation().values == std::vector<float>{4});
+  CHECK(last(run, "L01.ffn.w1.grad_norm") == 7);
+}
+
+TEST_CASE("the surest name of a step counts, and a step within an epoch is counted on") {
+  const auto steps = [](const std::string& text) {
+    LogReader reader("a.jsonl");
+    reader.take(text);
+    CHECK(reader.file().broken == 0);
+    return reader.file().runs.at(0).seeds[0].history->loss().steps;
+  };
+  for (const char* name : {"_step", "global_step", "trainer/global_step", "iter", "iteration"})
+    CHECK(steps(fmt::format("{{\"{0}\":3,\"loss\":2}}\n{{\"{0}\":5.0,\"loss\":2}}\n", name)) ==
+          std::vector<int32_t>{3, 5});
+  CHECK(
+      steps("{\"step\":1,\"global_step\":301,\"loss\":2}\n{\"global_step\":null,\"step\":4,\"loss\":2}\n") ==
+      std::vector<int32_t>{301});
+  const auto epochs = [&](int first, int last, int every) {
+    std::string text;
+    for (int epoch = 0; epoch < 3; ++epoch)
+      for (int step = first; step <= last; step += every)
+        text += fmt::format("{{\"epoch\":{},\"step\":{},\"loss\":2}}\n", epoch, step);
+    return steps(text);
+  };
+  CHECK(epochs(1, 3, 1) == std::vector<int32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK(epochs(0, 2, 1) == std::vector<int32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  CHECK(epochs(10, 30, 10) == std::vector<int32_t>{10, 20, 30, 40, 50, 60, 70, 80, 90});
+  // Set back within the second epoch, the later lines count.
+  CHECK(steps("{\"epoch\":0,\"step\":1,\"loss\":2}\n{\"epoch\":0,\"step\":2,\"loss\":2}\n"
+              "{\"epoch\":1,\"step\":1,\"loss\":2}\n{\"epoch\":1,\"step\":2,\"loss\":2}\n"
+              "{\"epoch\":1,\"step\":1,\"loss\":2}\n") == std::vector<int32_t>{1, 2, 3});
+}
+
 TEST_CASE("steps that went back many times are counted") {
   const Folder folder;
   std::string unsorted;
@@ -184,8 +287,8 @@ TEST_CASE("steps that went back many times are counted") {
 TEST_CASE("steps that went back add up to more than a step can be") {
   LogReader reader("a.jsonl");
   for (int i = 0; i < 600; ++i)
-    reader.take(fmt::format("{{\"step\":{},\"loss\":1,\"seconds\":{}}}\n", i % 2 == 0 ? 0 : kMaxSteps, i));
-  CHECK(reader.file().runs.at(0).seeds[0].number(kSecondsPerStep) == 1.0 / kMaxSteps);
+    reader.take(fmt::format("{{\"step\":{},\"loss\":1,\"seconds\":{}}}\n", i % 2 == 0 ? 0 : kLastLogStep, i));
+  CHECK(reader.file().runs.at(0).seeds[0].number(kSecondsPerStep) == 1.0 / kLastLogStep);
 }
 
 TEST_CASE("a saved run is read anew where another of its size took its place") {

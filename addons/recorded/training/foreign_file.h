@@ -1,0 +1,36 @@
+// Files that other programs keep of a run and that are no lines of JSON: which reader a file asks for, by its beginning.
+// Each reads numbers by step under the names that the program gave them (log_line.h says which mean something here).
+// Called by LogReader (log_reader.h).
+#pragma once
+
+#include "addons/recorded/training/log_line.h"
+#include "addons/recorded/training/recorded_run.h"
+#include "training/io/input_file.h"
+
+namespace normscope::records {
+
+/// Reads a file in portions, as it grows.
+class ForeignReader {
+ public:
+  virtual ~ForeignReader() = default;
+  /// Throws Error for more than can be held.
+  virtual void take(std::string_view bytes) = 0;
+  /// The file ends here.
+  virtual void finish() = 0;
+  /// The run goes on in another file, whose bytes follow: from its steps on they take the place of earlier ones.
+  virtual void next_file() = 0;
+  /// Its name and settings, as far as they are known.
+  virtual const LogAbout& about() const = 0;
+  /// Calls `add` with each new step. Where new bytes change earlier steps, calls `anew`, then `add` with all steps.
+  virtual void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) = 0;
+};
+
+/// Whether `head` is too short to tell what the file is.
+bool is_undecided(std::string_view head);
+/// Whether a file that begins so is one of these.
+bool is_foreign(std::string_view head);
+/// Its reader, null for any other file; `path` is for errors, `read` outlives it.
+std::unique_ptr<ForeignReader> foreign_reader(std::string_view head, const std::string& path,
+                                              LinesRead& read);
+
+}  // namespace normscope::records

@@ -1,0 +1,244 @@
+#include "addons/recorded/training/table_file.h"
+
+#include <charconv>
+
+#include "addons/recorded/training/step_numbers.h"
+#include "training/io/text.h"
+
+namespace normscope::records {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+constexpr size_t kLongestHistory = size_t{256} << 20, kMaxEntries = 10'000'000, kMaxKeys = 20'000;
+constexpr int kNestedKeys = 3;
+
+char separator_of(std::string_view line) {
+  constexpr std::string_view kSeparators = ",;\t";
+  return *std::ranges::max_element(kSeparators, {}, [line](char c) { return std::ranges::count(line, c); });
+}
+
+/// The cells of a row; within quotes a separator is none, and two quotes are one.
+std::vector<std::string> cells_of(std::string_view line, char separator) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    if (c == '"' && quoted && at + 1 < line.size() && line[at + 1] == '"')
+      cells.back() += line[++at];
+    else if (c == '"')
+      quoted = !quoted;
+    else if (c == separator && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  for (std::string& cell : cells) cell = trimmed(cell);
+  return cells;
+}
+
+/// A column's name without the run's, which Weights & Biases puts before it: "brave-sun - train/loss".
+std::string column_name(std::string name) {
+  const size_t behind = name.rfind(" - ");
+  return behind == name.npos ? name : name.substr(behind + 3);
+}
+
+/// The place of a step's name in kStepNames, or of "epoch" behind them.
+std::optional<size_t> place_of_step(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto at = std::ranges::find(kStepNames, name);
+  if (at == std::end(kStepNames) && name != "epoch") return {};
+  return static_cast<size_t>(at - std::begin(kStepNames));
+}
+
+struct Columns {
+  char separator = ',';
+  std::vector<std::string> names;
+  size_t step = 0;  ///< its place
+
+  /// Nothing where none of them is the step.
+  static std::optional<Columns> of(std::string_view line) {
+    if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+    Columns columns{separator_of(line), {}, 0};
+    std::optional<size_t> best;
+    for (std::string& cell : cells_of(line, columns.separator)) {
+      const auto place = place_of_step(cell);
+      if (place && (!best || *place < *best)) {
+        best = place;
+        columns.step = columns.names.size();
+      }
+      columns.names.push_back(column_name(std::move(cell)));
+    }
+    if (!best || columns.names.size() < 2) return {};
+    return columns;
+  }
+};
+
+/// What both kinds of table have in common.
+class Rows : public ForeignReader {
+ public:
+  Rows(const std::string& path, LinesRead& read)
+      : numbers_(path, read, StepNumbers::Part::Line), read_(read), where_("events {}", path) {}
+  const LogAbout& about() const override { return about_; }
+  void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) override {
+    numbers_.give(anew, add);
+  }
+
+ protected:
+  [[noreturn]] void too_long(size_t most) const { fail(where_, "is longer than {} bytes", most); }
+
+  StepNumbers numbers_;
+  LinesRead& read_;
+
+ private:
+  Message where_;
+  LogAbout about_;
+};
+
+class TableRows : public Rows {
+ public:
+  using Rows::Rows;
+
+  void take(std::string_view bytes) override {
+    numbers_.require_room();
+    waiting_ += bytes;
+    size_t begin = 0;
+    for (size_t end = 0; (end = waiting_.find('\n', begin)) != waiting_.npos; begin = end + 1)
+      row(std::string_view(waiting_).substr(begin, end - begin));
+    waiting_.erase(0, begin);
+    if (waiting_.size() > kLongestLine) too_long(kLongestLine);
+  }
+  void finish() override {
+    if (!waiting_.empty()) row(std::exchange(waiting_, {}));
+  }
+  void next_file() override {
+    finish();
+    columns_.reset();
+    numbers_.begin_session();
+  }
+
+ private:
+  void row(std::string_view line) {
+    ++read_.lines;
+    if (line.find_first_not_of(" \t\r") == line.npos) return;
+    if (!columns_) {
+      columns_ = Columns::of(line);
+      return;
+    }
+    std::vector<std::string> cells = cells_of(line, columns_->separator);
+    if (cells.size() != columns_->names.size())
+      return numbers_.broken({"{} cells: expected {}", cells.size(), columns_->names.size()});
+    if (columns_->separator == ';')
+      for (std::string& cell : cells) std::ranges::replace(cell, ',', '.');
+    double step = NAN;
+    if (!is_number(cells[columns_->step], step) || step != std::floor(step) || std::abs(step) > 1e15)
+      return numbers_.broken({"step is {}: expected {}", shown_text(cells[columns_->step]),
+                              Message("a whole number from 0 to {}", kLastLogStep)});
+    for (size_t i = 0; i < cells.size(); ++i)
+      if (double value = NAN; i != columns_->step && is_number(cells[i], value))
+        numbers_.add(static_cast<int64_t>(step), columns_->names[i], value);
+  }
+
+  std::string waiting_;  ///< the beginning of a row
+  std::optional<Columns> columns_;
+};
+
+class HistoryRows : public Rows {
+ public:
+  using Rows::Rows;
+
+  void take(std::string_view bytes) override {
+    if (text_.size() + bytes.size() > kLongestHistory) too_long(kLongestHistory);
+    text_ += bytes;
+    if (std::exchange(parsed_, false)) take_back();
+  }
+  void finish() override {
+    parse();
+    if (error_.empty()) return;
+    ++read_.lines;
+    numbers_.broken(error_);
+  }
+  void next_file() override {
+    finish();
+    text_.clear();
+    parsed_ = false;
+    numbers_.begin_session();
+  }
+  /// Of a file that is written now the end may be missing.
+  void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) override {
+    parse();
+    Rows::give(anew, add);
+  }
+
+ private:
+  /// What was read did not end there.
+  void take_back() {
+    numbers_.set_back(0);
+    read_ = before_;
+  }
+
+  void parse() {
+    if (std::exchange(parsed_, true)) return;
+    error_ = {};
+    before_ = read_;
+    try {
+      const InputValue whole = InputValue::parse(as_json(text_), "");
+      const InputValue entries = whole.is_list() ? whole : whole.at("log_history");
+      for (const InputValue& each : entries.list(0, kMaxEntries)) entry(each);
+    } catch (const Error& error) {
+      error_ = without_where(error.message);
+    }
+  }
+
+  void entry(const InputValue& entry) {
+    ++read_.lines;
+    LogStep step;
+    try {
+      read_step(entry, step);
+    } catch (const Error& error) {
+      return numbers_.broken(without_where(error.message));
+    }
+    for (const auto& [name, value] : entry.members(kMaxKeys)) add(step.step, name, value, kNestedKeys);
+  }
+
+  void add(int32_t step, const std::string& name, const InputValue& value, int nested) {
+    double number = NAN;
+    if (value.is_object() && nested > 0)
+      for (const auto& [inner, of_inner] : value.members(kMaxKeys))
+        add(step, name + "/" + inner, of_inner, nested - 1);
+    else if (value.is_null() ? scalar_name(name).of != ScalarName::Of::Other
+                             : !value.is_list() && !value.is_object() &&
+                                   is_number(value.scalar(kLongestLine), number) && !place_of_step(name))
+      numbers_.add(step, name, number);
+  }
+
+  std::string text_;
+  bool parsed_ = false;
+  LinesRead before_;  ///< before it was parsed
+  Message error_;
+};
+
+}  // namespace
+
+bool is_table(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return !line.starts_with('{') && !line.starts_with('[') && Columns::of(line).has_value();
+}
+
+std::unique_ptr<ForeignReader> table_reader(const std::string& path, LinesRead& read) {
+  return std::make_unique<TableRows>(path, read);
+}
+
+bool is_history(std::string_view head) {
+  return head.starts_with('[') || head.starts_with("{\n") || head.starts_with("{\r\n");
+}
+
+bool has_history(std::string_view head) {
+  const std::string_view sign = head.starts_with('[') ? "\"step\"" : "\"log_history\"";
+  return is_history(head) && head.find(sign) != head.npos;
+}
+
+std::unique_ptr<ForeignReader> history_reader(const std::string& path, LinesRead& read) {
+  return std::make_unique<HistoryRows>(path, read);
+}
+
+}  // namespace normscope::records

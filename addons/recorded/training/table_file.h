@@ -1,0 +1,21 @@
+// A run as a table, a row a step: CSV with the names of its columns in its first line (Lightning's metrics.csv, Keras'
+// CSVLogger, what Weights & Biases exports, a spreadsheet of one's own), separated by commas, tabs or semicolons; and the
+// list of objects that the Trainer of Hugging Face keeps as "log_history" in trainer_state.json.
+//
+// Promises: a row that cannot be read is counted and named. Called by foreign_file.cpp.
+#pragma once
+
+#include "addons/recorded/training/foreign_file.h"
+
+namespace normscope::records {
+
+/// Whether a first line names columns, and one of them is the step.
+bool is_table(std::string_view line);
+std::unique_ptr<ForeignReader> table_reader(const std::string& path, LinesRead& read);
+
+/// Whether a file begins as JSON over several lines, or as a list; and whether steps are to be seen there.
+bool is_history(std::string_view head);
+bool has_history(std::string_view head);
+std::unique_ptr<ForeignReader> history_reader(const std::string& path, LinesRead& read);
+
+}  // namespace normscope::records
