@@ -2,8 +2,20 @@
 
 #include <utility>
 
+#include "engine/core/real_text.h"
+
 namespace normscope {
 namespace {
+
+/// Whether a spreadsheet would compute a field of CSV: a text that begins as a formula, and is no number with a unit.
+bool is_formula(std::string_view text) {
+  if (text.empty() || std::string_view("=+-@\t\r").find(text.front()) == text.npos) return false;
+  if (text.front() == '+') text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), number);
+  return error != std::errc{} ||
+         text.substr(static_cast<size_t>(end - text.data())).find_first_of("=+-@*/(!|\t\r") != text.npos;
+}
 
 bool same_letter(char a, char b) {
   return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
@@ -81,7 +93,8 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows, std::s
 }
 
 std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\n") == std::string_view::npos) return std::string(text);
+  if (is_formula(text)) return csv_field(fmt::format("'{}", text));
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out = "\"";
   for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + '"';

@@ -2,6 +2,9 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
+#include "app/ui/numbers.h"
+#include "engine/core/real_text.h"
+#include "training/io/input_value.h"
 #include "training/io/text.h"
 
 namespace normscope::lesson_player {
@@ -15,7 +18,60 @@ bool was_right(const std::string& score) {
          });
 }
 
-void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p) {
+using course::Lesson, course::Prediction;
+
+/// The numbers at which the slider of a prediction stops.
+std::vector<double> stops_of(const Prediction& prediction) {
+  constexpr int kMost = 10'000;
+  if (!prediction.values.empty() || !(prediction.step > 0)) return prediction.values;
+  std::vector<double> stops;
+  for (int i = 0; i < kMost && prediction.low + i * prediction.step <= prediction.high * (1 + 1e-9); ++i)
+    stops.push_back(prediction.low + i * prediction.step);
+  return stops;
+}
+
+bool is_number(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+/// Whether a text names every card once: "Pre-LN → Admin → Post-LN (highest loss)".
+bool is_order(const Prediction& prediction, std::string_view said) {
+  constexpr std::string_view kBetween = " → ";
+  const std::string end = fmt::format(" ({})", prediction.last);
+  if (!said.ends_with(end)) return false;
+  std::set<std::string_view> named;
+  for (std::string_view rest = said.substr(0, said.size() - end.size()); !rest.empty();) {
+    const size_t next = std::min(rest.find(kBetween), rest.size());
+    named.insert(rest.substr(0, next));
+    rest.remove_prefix(std::min(next + kBetween.size(), rest.size()));
+  }
+  return named.size() == prediction.cards.size() &&
+         std::ranges::all_of(prediction.cards,
+                             [&](const Prediction::Card& card) { return named.contains(card.text); });
+}
+
+/// Whether a learner can say this in the lesson. What is gathered are texts, which anybody can change.
+bool is_offered(const Lesson& lesson, const JudgedPrediction& told) {
+  const Prediction& prediction = lesson.prediction;
+  if (told.skipped) return true;  // before the second prediction
+  if (prediction.kind == Prediction::Kind::Order) return is_order(prediction, told.said);
+  const course::Measure* const measure = lesson.measure(prediction.measure);
+  if (!measure) return is_number(told.said);  // the end of a drawing
+  const auto is_said = [&](double value) { return told.said == shown(value, *measure, *lesson.words); };
+  const bool between = told.value >= prediction.low && told.value <= prediction.high;
+  return (between && is_said(told.value)) || std::ranges::any_of(stops_of(prediction), is_said);
+}
+
+/// A lesson in the language of the sheet, and in all.
+struct Lessons {
+  const Lesson& sheet;
+  std::vector<const Lesson*> all;
+};
+
+void count(GatheredLesson& sheet, const Lessons& lessons, LessonProgress p) {
+  const Lesson& lesson = lessons.sheet;
   say_anew(lesson, p);
   sheet.done += p.done;
   sheet.skipped += p.skipped && !p.committed;
@@ -23,10 +79,12 @@ void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p
   sheet.sentences_right += static_cast<int>(course::said_right(lesson.says, p.words));
   const bool second = !p.first.said.empty();
   if (!p.committed && !second) return;
-  ++sheet.predicted;
   const JudgedPrediction& told = second ? p.first : p;
-  sheet.right += was_right(told.score);
   const std::string& said = told.said;
+  if (std::ranges::none_of(lessons.all, [&](const Lesson* each) { return is_offered(*each, told); }))
+    return sheet.left_out.push_back(said);
+  ++sheet.predicted;
+  sheet.right += was_right(told.score);
   const auto known = std::ranges::find_if(sheet.said, [&](const auto& one) { return one.first == said; });
   if (known == sheet.said.end())
     sheet.said.emplace_back(said, 1);
@@ -34,35 +92,49 @@ void count(GatheredLesson& sheet, const course::Lesson& lesson, LessonProgress p
     ++known->second;
 }
 
-}  // namespace
-
-std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name) {
-  // A whole lessons.json breaks the line after its first brace; a student's line closes its braces.
-  const std::string_view first = text.substr(0, text.find('\n'));
-  if (first == "{" || first == "{\r") return {parse_progress(text, name)};
-  std::vector<CourseProgress> students;
-  int line = 0;
-  while (!text.empty()) {
-    ++line;
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view one = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    while (!one.empty() && (one.back() == '\r' || one.back() == ' ')) one.remove_suffix(1);
-    if (one.empty()) continue;
-    students.push_back(parse_progress(one, fmt::format("{}:{}", name, line)));
-  }
-  return students;
+/// A student's line without blanks around it, and without what a chat put before.
+std::string_view line_alone(std::string_view line) {
+  line.remove_prefix(std::min(line.find('{'), line.size()));
+  const size_t end = line.rfind('}');
+  return line.substr(0, end == line.npos ? 0 : end + 1);
 }
 
-std::vector<GatheredLesson> gather(const course::Course& course,
-                                   const std::vector<CourseProgress>& students) {
+}  // namespace
+
+ClassLines parse_predictions(std::string_view text, const std::string& name) {
+  // A whole lessons.json breaks the line after its first brace; a student's line closes its braces.
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (first == "{" || first == "{\r") return {{parse_progress(text, name)}, {}};
+  ClassLines lines;
+  for (int line = 1; !text.empty(); ++line) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view one = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (one.empty()) continue;
+    try {
+      const std::string_view alone = line_alone(one);
+      lines.students.push_back(parse_progress(alone.empty() ? one : alone, fmt::format("{}:{}", name, line)));
+    } catch (const Error& error) {
+      lines.left_out.push_back(error.message);
+    }
+  }
+  if (lines.students.empty() && !lines.left_out.empty()) throw Error(lines.left_out.front());
+  return lines;
+}
+
+std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students,
+                                   std::span<const course::Course> others) {
   std::vector<GatheredLesson> sheets;
-  for (const course::Lesson& lesson : course.lessons) {
+  for (const Lesson& lesson : course.lessons) {
     GatheredLesson sheet{.number = lesson.number, .id = lesson.id, .title = lesson.title};
+    Lessons lessons{lesson, {&lesson}};
+    for (const course::Course& other : others)
+      if (const Lesson* same = other.find(lesson.id)) lessons.all.push_back(same);
     for (const CourseProgress& student : students)
-      if (const auto at = student.find(lesson.id); at != student.end()) count(sheet, lesson, at->second);
+      if (const auto at = student.find(lesson.id); at != student.end()) count(sheet, lessons, at->second);
     std::ranges::stable_sort(sheet.said, [](const auto& a, const auto& b) { return a.second > b.second; });
-    if (sheet.predicted + sheet.skipped + sheet.sentences > 0) sheets.push_back(std::move(sheet));
+    const bool any = sheet.predicted + sheet.skipped + sheet.sentences > 0 || !sheet.left_out.empty();
+    if (any) sheets.push_back(std::move(sheet));
   }
   return sheets;
 }
@@ -77,6 +149,8 @@ std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t stu
       text += fmt::format(", sentences right {} of {}", lesson.sentences_right, lesson.sentences);
     text += "\n";
     for (const auto& [said, times] : lesson.said) text += fmt::format("    {:3} × {}\n", times, said);
+    for (const std::string& said : lesson.left_out)
+      text += fmt::format("    left out, as the lesson has no such answer: {}\n", shown_text(said));
   }
   return text;
 }
@@ -115,9 +189,16 @@ Exit lesson_gather(const GatherOptions& options) {
     const auto found = with_exit(Exit::Input, [&] {
       return lesson_player::parse_predictions(read_input_file(file, input::kProgress), file);
     });
-    students.insert(students.end(), found.begin(), found.end());
+    students.insert(students.end(), found.students.begin(), found.students.end());
+    for (const Message& line : found.left_out) complain(Message("{}; left out", line));
   }
-  const std::vector<lesson_player::GatheredLesson> sheets = lesson_player::gather(course, students);
+  std::vector<course::Course> others;
+  std::vector<std::string> languages = words::languages();
+  languages.emplace_back("en");
+  const std::string folder = options.folder.empty() ? course::lessons_folder() : options.folder;
+  for (const std::string& language : languages)
+    if (language != course.words->name()) others.push_back(course::read_course(folder, language));
+  const std::vector<lesson_player::GatheredLesson> sheets = lesson_player::gather(course, students, others);
   say("{}", lesson_player::gathered_text(sheets, students.size()));
   if (options.csv.empty()) return Exit::Ok;
   write_file(options.csv, lesson_player::gathered_csv(sheets), "predictions");

@@ -8,9 +8,13 @@
 
 namespace normscope::lesson_player {
 
-/// Reads lines of the review, one a student, or a whole lessons.json. Skips empty lines. Throws
-/// Error, "FILE:LINE: …", for any other text.
-std::vector<CourseProgress> parse_predictions(std::string_view text, const std::string& name);
+/// Lines of the review, one a student, or a whole lessons.json.
+struct ClassLines {
+  std::vector<CourseProgress> students{};
+  std::vector<Message> left_out{};  ///< lines that cannot be read, "[FILE:LINE] …"
+};
+/// Skips empty lines, and what a chat puts before a line ("Anna: ", "> "). Throws Error where no line can be read.
+ClassLines parse_predictions(std::string_view text, const std::string& name);
 
 /// Numbers of students. Only the first prediction of each counts.
 struct GatheredLesson {
@@ -19,8 +23,11 @@ struct GatheredLesson {
   int predicted = 0, skipped = 0, right = 0, done = 0;
   int sentences = 0, sentences_right = 0;           ///< that the students completed, all together
   std::vector<std::pair<std::string, int>> said{};  ///< the predictions, the most frequent first
+  std::vector<std::string> left_out{};              ///< what no learner could say in this lesson
 };
-std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students);
+/// `others`: the course in other languages, whose answers count too.
+std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students,
+                                   std::span<const course::Course> others = {});
 
 /// The sheet for a terminal, and as CSV with a row for each prediction.
 std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t students);
