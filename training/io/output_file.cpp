@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -16,6 +17,7 @@
 #include <random>
 #include <set>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace normscope {
@@ -105,6 +107,20 @@ int stream_of(const std::string& path) {
     if (error == std::errc{} && at == end) return number;
   }
   return -1;
+}
+
+// Opens a pipe without waiting for ever for its reader, who may start a moment later; then ENXIO.
+int open_device(const std::string& path) {
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  constexpr int kTries = 100;
+  int file = -1;
+  for (int i = 0; i < kTries; ++i) {
+    file = open(path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
+    if (file >= 0 || errno != ENXIO) break;
+    std::this_thread::sleep_for(kPause);
+  }
+  if (file >= 0) fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  return file;
 }
 
 bool write_all(int file, std::string_view text) {
@@ -223,8 +239,8 @@ OutputPath output_path(const std::string& path, const Message& where) {
 
 int open_direct(const OutputPath& path, const Message& where) {
   std::fflush(path.stream == STDERR_FILENO ? stderr : stdout);  // earlier output comes first
-  const int file = path.stream >= 0 ? fcntl(path.stream, F_DUPFD_CLOEXEC, 3)
-                                    : open(path.target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  const int file = path.stream >= 0 ? fcntl(path.stream, F_DUPFD_CLOEXEC, 3) : open_device(path.target);
+  if (file < 0 && errno == ENXIO) fail(where, "cannot be written: nobody reads this pipe");
   if (file < 0) fail(where, "cannot be written: {}", std::strerror(errno));
   return file;
 }

@@ -99,6 +99,7 @@ TEST_CASE("devices, pipes and open streams are written as they are") {
   reader.join();
   CHECK(got == "new");
   CHECK(fs::is_fifo(pipe));
+  CHECK(test::contains(refusal_of(pipe), "nobody reads this pipe"));
 
   // A stream that leads to a file goes on where it stands: nothing of before is overwritten or replaced.
   const int file = open(folder.file("stream").c_str(), O_WRONLY | O_CREAT, 0600);
