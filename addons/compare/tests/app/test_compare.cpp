@@ -368,6 +368,17 @@ TEST_CASE("compare: steps whose loss was not measured have no point, and take no
   CHECK(all.losses[0].shown.steps.size() == 40);
 }
 
+TEST_CASE("compare: updates and weights that are measured now and then count as last measured") {
+  const auto rarely = history(40, 1, [](const std::string& name, int32_t step, double value) {
+    const bool rare = name.ends_with("update_norm") || name.ends_with("weight_norm");
+    return rare && step % 20 != 1 ? NAN : name.ends_with("update_norm") && step > 1 ? 2 * value : value;
+  });
+  const Comparison all =
+      compare({compared::theirs("recorded", rarely), compared::theirs("other", history(40))});
+  CHECK(row_of_run(all, 0).update_ratio == Approx(0.01));
+  CHECK(row_of_run(all, 1).update_ratio == Approx(0.005));
+}
+
 TEST_CASE("compare: a run with edits has the settings that train now, and says what was changed when") {
   const Recording base = ours("base", {history(40)});
   Recording fork = ours("fork", {history(40)});
