@@ -189,6 +189,7 @@ LogReader::LogReader(std::string path, NameMapping mapping)
 void LogReader::begin() {
   begun_ = true;
   const std::string head = std::exchange(waiting_, {});
+  if (head.starts_with("\x1f\x8b")) throw Error("{}: is compressed: expected what gunzip makes of it", path_);
   foreign_ = foreign_reader(head, path_, read_);
   take(head);
 }

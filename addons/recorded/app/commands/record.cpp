@@ -1,4 +1,5 @@
 // normscope record: the names in a log of another program, and our names for them.
+#include "addons/recorded/training/event_file.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/commands/commands.h"
 #include "app/commands/run_log.h"
