@@ -3,13 +3,20 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 
+#include "engine/core/stopwatch.h"
+
 namespace normscope::cli {
 namespace {
+
+/// Requests to end besides Ctrl+C and SIGTERM: batch systems announce the end of a job's time by SIGUSR1, SIGUSR2 or
+/// SIGXCPU.
+constexpr int kToEnd[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
 
 volatile std::sig_atomic_t interrupt_flag = 0, in_force = kDefault;
 
@@ -37,11 +44,14 @@ struct sigaction handled(void (*handler)(int), int flags) {
 void install(void (*handler)(int), int flags) {
   const struct sigaction action = handled(handler, flags);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-  // A closing terminal sends SIGHUP more than once, so only Ctrl+C and SIGTERM count as impatience.
-  const struct sigaction hangup = handled(handler, 0);
-  struct sigaction before {};
-  if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
-    sigaction(SIGHUP, &hangup, nullptr);
+  // A closing terminal sends SIGHUP more than once, and the system SIGXCPU every second, so only Ctrl+C and SIGTERM
+  // count as impatience.
+  const struct sigaction again = handled(handler, 0);
+  for (const int signal : kToEnd) {
+    struct sigaction before {};
+    if (sigaction(signal, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(signal, &again, nullptr);
+  }
 }
 
 }  // namespace
@@ -66,6 +76,11 @@ void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag != 0; }
 void withdraw_notice() noexcept { alarm(0); }
 
+size_t terminal_width() {
+  winsize size{};
+  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 void prepare_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
@@ -73,6 +88,8 @@ void prepare_streams() {
   // This is a handler and not SIG_IGN, because programs that are started from here would inherit SIG_IGN.
   const struct sigaction nothing = handled([](int) {}, SA_RESTART);
   sigaction(SIGPIPE, &nothing, nullptr);
+  const struct sigaction goes_on = handled([](int) { note_stop(); }, SA_RESTART);
+  sigaction(SIGCONT, &goes_on, nullptr);
 #ifdef SIGXFSZ
   sigaction(SIGXFSZ, &nothing, nullptr);  // a write then fails as on a full disk
 #endif

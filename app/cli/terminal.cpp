@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "training/data/text_source.h"
@@ -35,7 +36,21 @@ bool is_control(char32_t code) {
   return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
 }
 
+/// Whether it turns the letters behind it round, so that a name reads as another: "a<U+202E>gnp.exe".
+bool is_direction(char32_t code) {
+  return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+}
+
+/// Whether standard output is a terminal that can erase a line.
+bool redraws() {
+  const char* term = std::getenv("TERM");
+  return isatty(STDOUT_FILENO) == 1 && !(term && std::string_view(term) == "dumb");
+}
+
+bool silent = false;
+
 void put_raw(std::string_view text) {
+  if (silent) return;
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_print_error(errno);
 }
 
@@ -84,7 +99,7 @@ std::string for_terminal(std::string_view text) {
   shown.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
     const auto [code, bytes] = read_code_point(text, at);
-    if (bytes == 0 || is_control(code))
+    if (bytes == 0 || is_control(code) || is_direction(code))
       shown += "\uFFFD";
     else
       shown += text.substr(at, static_cast<size_t>(bytes));
@@ -100,6 +115,9 @@ void put(std::string_view text) {
   else
     put_raw(text);
 }
+
+Silence::Silence() { silent = true; }
+Silence::~Silence() { silent = false; }
 
 void flush() noexcept {
   if (std::fflush(stdout) != 0) note_print_error(errno);
@@ -127,7 +145,7 @@ void Closing::failed(Exit code, const std::string& message) {
 Progress::Progress(std::string title, int64_t total)
     : title_(std::move(title)),
       total_(std::max<int64_t>(1, total)),
-      terminal_(isatty(STDOUT_FILENO) == 1),
+      terminal_(redraws()),
       start_(std::chrono::steady_clock::now()),
       last_(start_ - kRedraw) {}
 

@@ -53,13 +53,13 @@ auto with_exit(Exit code, Action&& action) -> decltype(action()) {
 
 /// Runs before anything is opened. Standard streams that the caller closed become /dev/null, so that
 /// no opened file gets their number and is printed into. A closed pipe, or a file that the system lets grow no further,
-/// becomes an error and does not end the program.
+/// becomes an error and does not end the program. A Stopwatch learns that the process was stopped.
 void prepare_streams();
 
-/// While one lives, the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only sets a flag;
-/// a second Ctrl+C or SIGTERM ends the program at once. If the guard is still alive a second later, a line on
-/// standard error says so, because some work cannot stop in the middle, such as a step of a huge model. A SIGHUP that
-/// is ignored (nohup) stays ignored.
+/// While one lives, the first Ctrl+C (SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU, or printing into a closed pipe) only
+/// sets a flag; a second Ctrl+C or SIGTERM ends the program at once. If the guard is still alive a second later, a line
+/// on standard error says so, because some work cannot stop in the middle, such as a step of a huge model. A signal
+/// other than these two that is ignored (SIGHUP under nohup) stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -89,7 +89,8 @@ class EndsAtOnce {
 };
 
 /// Makes a text of a file or an argument safe for a terminal: lines and tabs stay; every other control
-/// character and all invalid UTF-8 becomes �, so that no text moves the cursor, sets a title or clears the screen.
+/// character and all invalid UTF-8 becomes �, so that no text moves the cursor, sets a title, clears the screen or
+/// turns the letters behind it round.
 std::string for_terminal(std::string_view text);
 
 /// Prints to standard output: on a terminal as for_terminal() has it, into a file or pipe byte by byte. It never
@@ -99,6 +100,16 @@ template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   put(fmt::format(format, std::forward<Args>(args)...));
 }
+/// How many letters a line of the terminal has; 0: standard output is none.
+size_t terminal_width();
+/// While one lives, nothing is printed to standard output: another program reads the files that a command writes.
+class Silence {
+ public:
+  Silence();
+  ~Silence();
+  Silence(const Silence&) = delete;
+  Silence& operator=(const Silence&) = delete;
+};
 /// Writes out everything printed so far.
 void flush() noexcept;
 /// Flushes and returns why something could not be printed; empty: everything was printed.
@@ -141,7 +152,7 @@ class Closing {
   std::string last_;  // said once, though it may fail at every step
 };
 
-/// On a terminal one line that is redrawn at most ten times a second, and otherwise a line for every tenth of the work.
+/// On a terminal that can erase a line (TERM is not dumb) one line that is redrawn at most ten times a second, and otherwise a line for every tenth of the work.
 class Progress {
  public:
   Progress(std::string title, int64_t total);

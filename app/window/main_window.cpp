@@ -63,7 +63,7 @@ int run_window(const WindowOptions& options) {
     session.turn();
   }
   const bool by_signal = interrupted();
-  session.close(!by_signal);
+  session.close();
   return by_signal ? kWindowInterrupted : kWindowClosed;
 }
 

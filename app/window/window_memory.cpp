@@ -113,9 +113,9 @@ void WindowMemory::write(Message& notice) {
   }
 }
 
-void WindowMemory::close(Message& notice, bool by_hand) {
+void WindowMemory::close(Message& notice) {
   if (!file_.empty() && !(settings_ == written_)) write(notice);
-  if (folder_ && by_hand) folder_->close_cleanly();
+  if (folder_) folder_->close_cleanly();
 }
 
 }  // namespace normscope::window

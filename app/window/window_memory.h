@@ -23,9 +23,8 @@ class WindowMemory {
   void put(shell::AppState& state) const;
   // Writes what changed; it is called after frames. Window size in logical px; now in seconds.
   void keep(shell::AppState& state, int width, int height, double now);
-  // Called when the window was closed and its Lab is gone. Without `by_hand` a signal closed it, and the
-  // session is offered at the next start.
-  void close(Message& notice, bool by_hand = true);
+  // Called when the window was closed, by hand or by a signal, and its Lab is gone.
+  void close(Message& notice);
 
  private:
   void write(Message& notice);

@@ -132,11 +132,11 @@ void WindowSession::turn(double soon) {
   if (wait >= 0 && wait < soon) draw();
 }
 
-void WindowSession::close(bool by_hand) {
+void WindowSession::close() {
   lab_->on_change({});
   lab_.reset();
   state_.session.lab = nullptr;
-  memory_.close(state_.notice, by_hand);
+  memory_.close(state_.notice);
   if (!frames_.error().empty()) throw Error(frames_.error());
 }
 

@@ -34,7 +34,7 @@ class WindowSession {
   // Takes in events and views since the last turn, and draws a frame if one is due within `soon` seconds.
   void turn(double soon = 1e-3);
   // Returns when the last autosave is complete. It throws Error where the frame log could not be written.
-  void close(bool by_hand);
+  void close();
 
   // Opens a file that was dropped on the window, or chosen outside of it.
   void open_file(const std::string& path);

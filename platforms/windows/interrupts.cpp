@@ -75,6 +75,12 @@ void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag; }
 void withdraw_notice() noexcept { stop_timer(); }
 
+size_t terminal_width() {
+  CONSOLE_SCREEN_BUFFER_INFO info{};
+  if (!GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &info)) return 0;
+  return static_cast<size_t>(info.srWindow.Right - info.srWindow.Left + 1);
+}
+
 void prepare_streams() {
   // A program without a console may have no streams: what it prints then goes nowhere.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

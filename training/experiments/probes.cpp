@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <numeric>
 #include <span>
 
 #include "engine/core/error.h"
+#include "engine/core/stopwatch.h"
 #include "engine/cpu/isa.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
@@ -172,20 +172,21 @@ uint64_t add(uint64_t hash, std::span<const float> values) {
 }  // namespace
 
 FirstSteps take_first_steps(Backend& backend, int32_t steps, const std::function<bool()>& stop) {
-  using Clock = std::chrono::steady_clock;
   FirstSteps first;
   uint64_t hash = hash_bytes({});
   double tokens = 0;
   for (const RunSpec& spec : default_comparison()) {
     const std::shared_ptr<const Task> task = make_task(spec.data);
     Run run(spec, task, backend);
-    const Clock::time_point begin = Clock::now();
+    Stopwatch clock;
     bool stopped = false;
     for (int32_t step = 0; step < steps && !stopped; ++step) {
       stopped = stop && stop();
-      if (!stopped) run.step();
+      if (stopped) continue;
+      run.step();
+      clock.lap();
     }
-    first.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+    first.seconds += clock.seconds();
     tokens += steps * units_of_step(spec);
     first.losses.push_back(run.history()->loss().values);
     if (stopped) return first;

@@ -432,6 +432,7 @@ void Meter::after_step(const Run& run) {
   if (asks(kLayers) && (step == run.spec().train.steps || std::ranges::binary_search(kept, step)))
     take_frame(run, step, numbers_.frames);
   if (asks(kLast)) take_last(run, places_, numbers_.last);
+  clock_.lap();
 }
 
 void Meter::afterwards(const Run& run) {
@@ -462,7 +463,8 @@ RunNumbers Meter::end(Run& run) {
     }
     if (asks(kLeftOut)) take_left_out(run, numbers_);
   }
-  numbers_.seconds = std::chrono::duration<double>(Clock::now() - since_).count();
+  clock_.lap();
+  numbers_.seconds = clock_.seconds();
   return std::move(numbers_);
 }
 

@@ -3,7 +3,6 @@
 // disk.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
@@ -15,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/stopwatch.h"
 #include "training/io/input_value.h"
 #include "training/measure/verdict.h"
 #include "training/run/run.h"
@@ -110,12 +110,11 @@ class Meter {
   RunNumbers end(Run& run);
 
  private:
-  using Clock = std::chrono::steady_clock;
   bool asks(const std::string& name) const { return numbers_.measured.contains(name); }
 
   RunNumbers numbers_;
   std::vector<size_t> places_{};  ///< of `last` in the history
-  Clock::time_point since_ = Clock::now();
+  Stopwatch clock_;
 };
 
 /// The steps at which a run's numbers by layer are kept, in addition to the last step.

@@ -28,6 +28,21 @@ Words of_shown(const Table& table, Of of) {
   return words;
 }
 
+/// A paragraph for each row below the first, which has the titles.
+std::string paragraphs(const std::vector<Words>& rows) {
+  std::string text;
+  for (size_t i = 1; i < rows.size(); ++i) {
+    std::vector<Words> cells;
+    for (size_t c = 0; c < rows[i].size(); ++c)
+      if (rows[i].size() == 1)
+        cells.push_back({rows[i][c]});
+      else if (!rows[i][c].empty())
+        cells.push_back({rows[0][c], rows[i][c]});
+    text += (i > 1 ? "\n" : "") + text_table(cells, "ll");
+  }
+  return text;
+}
+
 std::string markdown_row(const Words& words) {
   std::string line = "|";
   for (const std::string& word : words) line += " " + word + (word.empty() ? "|" : " |");
@@ -63,7 +78,7 @@ std::vector<Column> data_columns(std::initializer_list<const char*> keys) {
 
 Cell::Cell(double number, std::string shown) : value(number_json(number)), text(std::move(shown)) {}
 
-std::string to_text(const Table& table) {
+std::string to_text(const Table& table, size_t columns) {
   std::string alignment;
   for (const Column& column : table.columns)
     if (is_shown(column)) alignment += column.kind == Kind::Number ? 'r' : 'l';
@@ -72,7 +87,10 @@ std::string to_text(const Table& table) {
   for (const TableRow& row : table.rows)
     rows.push_back(is_heading(table, row) ? Words{row[0].text}
                                           : of_shown(table, [&](size_t i) { return row[i].text; }));
-  return text_table(rows, alignment);
+  const std::string text = text_table(rows, alignment);
+  const auto fits = [&](std::string_view line) { return terminal_columns(line) <= columns; };
+  return columns == 0 || rows.size() < 2 || std::ranges::all_of(split(text, '\n'), fits) ? text
+                                                                                         : paragraphs(rows);
 }
 
 std::string to_markdown(const Table& table) {

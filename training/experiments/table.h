@@ -44,8 +44,9 @@ struct Table {
   std::vector<TableRow> rows{};  ///< a row with one cell, in a table of several columns, is a heading
 };
 
-/// Aligns the columns for a terminal, and omits the head where no column has a title.
-std::string to_text(const Table& table);
+/// Aligns the columns for a terminal, and omits the head where no column has a title. A table wider than `columns` (0: no
+/// limit) has a line for each cell, and a paragraph for each row.
+std::string to_text(const Table& table, size_t columns = 0);
 std::string to_markdown(const Table& table);  ///< without the headings
 std::string to_csv(const Table& table);       ///< a line of keys, then one line for each row
 nlohmann::json to_json(const Table& table);   ///< a list of objects

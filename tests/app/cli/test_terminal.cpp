@@ -4,12 +4,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
 #include "app/support/program.h"
+#include "engine/core/stopwatch.h"
 
 using namespace normscope;
 using namespace normscope::cli;
@@ -63,10 +65,13 @@ class Terminal {
 };
 
 /// What the program prints where its standard output is a terminal.
-std::string on_a_terminal(const std::string& arguments) {
+std::string on_a_terminal(const std::string& arguments, const std::string& before = "",
+                          unsigned short columns = 80) {
   const Terminal terminal;
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  ioctl(terminal.descriptor(), TIOCSWINSZ, &size);
   const std::string line =
-      "'" NORMSCOPE_PROGRAM "' " + arguments + " >" + terminal.name() + " 2>&1 </dev/null";
+      before + " '" NORMSCOPE_PROGRAM "' " + arguments + " >" + terminal.name() + " 2>&1 </dev/null";
   (void)!std::system(line.c_str());
   return terminal.shown();
 }
@@ -78,6 +83,7 @@ TEST_CASE("terminal: lines, tabs and letters stay, what moves a cursor does not"
   CHECK(for_terminal(plain) == plain);
   CHECK(for_terminal("\x1b]0;PWNED\x07") == kReplaced + "]0;PWNED" + kReplaced);
   CHECK(for_terminal("a\rb\x7f") == "a" + kReplaced + "b" + kReplaced);
+  CHECK(for_terminal("a\u202Egnp.exe\u2066") == "a" + kReplaced + "gnp.exe" + kReplaced);
   CHECK(for_terminal("\u009b2J") == kReplaced + "2J");  // CSI in one character
   CHECK(for_terminal(std::string("nul\0", 4)) == "nul" + kReplaced);
   for (const char* broken :
@@ -152,18 +158,74 @@ TEST_CASE("terminal: an interrupt that has no answer after a second is told of, 
         }) == 0);
 }
 
+TEST_CASE("terminal: a lap in which the process was stopped is not timed") {
+  const pid_t child = fork();
+  if (child == 0) {
+    prepare_streams();
+    Stopwatch clock;
+    std::raise(SIGSTOP);
+    clock.lap();
+    const double stopped = clock.seconds();
+    clock.lap();
+    _exit(stopped == 0 && clock.seconds() > 0 ? 7 : 8);
+  }
+  int status = 0;
+  waitpid(child, &status, WUNTRACED);
+  CHECK(WIFSTOPPED(status));
+  kill(child, SIGCONT);
+  waitpid(child, &status, 0);
+  CHECK(WEXITSTATUS(status) == 7);
+}
+
+TEST_CASE("terminal: a table that is too wide for it is a paragraph a row") {
+  const Folder folder;
+  folder.write("tiny.toml", test::kTiny);
+  const std::string train = "train --config '" + folder.file("tiny.toml") + "'";
+  const auto widest = [](const std::string& text) {
+    size_t widest = 0;
+    for (const std::string& line : test::split(text, "\n")) widest = std::max(widest, line.size());
+    return widest;
+  };
+  const std::string narrow = on_a_terminal(train, "TERM=dumb", 40),
+                    wide = on_a_terminal(train, "TERM=dumb", 300);
+  INFO(narrow << wide);
+  const auto table = [](const std::string& text) { return text.substr(text.rfind("left")); };
+  CHECK(widest(table(narrow)) <= 41);  // and a carriage return
+  CHECK(widest(table(wide)) > 80);
+  for (const char* what : {"Post-LN", "verdict", "loss"}) {
+    CHECK(contains(table(narrow), what));
+    CHECK(contains(table(wide), what));
+  }
+}
+
+TEST_CASE("terminal: no line is erased on a terminal that cannot") {
+  const Folder folder;
+  folder.write("tiny.toml", test::kTiny);
+  const auto shown = [&](const char* term) {
+    return on_a_terminal("train --config '" + folder.file("tiny.toml") + "'", std::string("TERM=") + term);
+  };
+  CHECK(contains(shown("xterm"), "\x1b[K"));
+  CHECK_FALSE(contains(shown("dumb"), "\x1b"));
+}
+
 TEST_CASE("terminal: a signal sets a flag, or ends what has nothing to put by with its line and 130") {
   CHECK(ends_with([] {
           const InterruptGuard guard;
           std::raise(SIGINT);
           _exit(InterruptGuard::interrupted() ? 7 : 8);
         }) == 7);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU}) {
+    CHECK(ends_with([&] {
+            const InterruptGuard guard;
+            std::raise(signal);
+            _exit(InterruptGuard::interrupted() ? 7 : 8);
+          }) == 7);
     CHECK(ends_with([&] {
             const InterruptGuard guard;
             const EndsAtOnce at_once("interrupted");
             std::raise(signal);
           }) == 130);
+  }
   // A file is written to its end first.
   const Folder folder;
   CHECK(ends_with([&] {
