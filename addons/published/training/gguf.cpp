@@ -225,8 +225,13 @@ InputValue GgufFile::config() const {
   Json config = Json::object();
   const Json name = metadata_->value(kArchitecture, Json());
   const std::string prefix = name.is_string() ? name.get<std::string>() + "." : "";
+  // JSON would write null for a number that is not finite, which means that the file does not say it. As a text it is
+  // refused where it is read, and what nobody reads may be infinite.
   for (const auto& [key, value] : metadata_->items())
-    if (!prefix.empty() && key.starts_with(prefix)) config[key.substr(prefix.size())] = value;
+    if (!prefix.empty() && key.starts_with(prefix)) {
+      const bool finite = !value.is_number_float() || std::isfinite(value.get<double>());
+      config[key.substr(prefix.size())] = finite ? value : Json(fmt::format("{}", value.get<double>()));
+    }
   config[kArchitecture] = name;
   if (const auto table = tensors_.find("token_embd.weight"); table != tensors_.end())
     config["vocab_size"] = table->second.shape[0];
@@ -238,7 +243,9 @@ InputValue GgufFile::config() const {
 bool GgufFile::has_tokens() const { return metadata_->contains(kTokens); }
 
 std::string GgufFile::tokenizer() const {
-  if (!has_tokens()) return {};
+  if (!has_tokens())
+    fail({"tokenizer {}", path_}, "the file has no tokens ({}): expected the text as numbers, by --ids",
+         kTokens);
   Json words = Json::object();
   for (const auto& [key, value] : metadata_->items())
     if (key.starts_with("tokenizer.ggml.")) words[key] = value;

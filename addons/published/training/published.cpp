@@ -25,6 +25,15 @@ namespace {
 
 constexpr size_t kAtOnce = size_t{1} << 18;  // numbers that are converted before they go into the Store
 
+/// The files of the weights by name, since a folder may have more than those that are read.
+std::string files_read(const Weights& weights) {
+  std::set<std::string> files;
+  for (const std::string& name : weights.names())
+    files.insert(std::filesystem::path(weights.tensor(name).file).filename().string());
+  return files.size() < 3 ? fmt::format("{}", fmt::join(files, " and "))
+                          : fmt::format("the {} files of the weights", files.size());
+}
+
 Message where(const PublishedModel& model) { return {"published {}", model.folder}; }
 
 /// Compares a name with a pattern, in which each * matches any text.
@@ -282,8 +291,8 @@ Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
   const Row& row = row_of(model, pattern.name);
   const std::vector<std::string> names = names_in_file(model, row, pattern.layer);
   if (names.empty())
-    fail(where(model), "tensor {} is missing: expected it for {}",
-         shown_text(in_layer(row.theirs[0], pattern.layer)), parameter.name);
+    fail(where(model), "tensor {} is missing in {}: expected it for {}",
+         shown_text(in_layer(row.theirs[0], pattern.layer)), files_read(model.weights), parameter.name);
   const FileTensor theirs = file_tensor_of(model, row, pattern.name, parameter);
   if (const WeightTensor& found = model.weights.tensor(names[0]); found.shape != theirs.shape)
     fail(where(found), "tensor {}: shape {} in the file, expected {}", shown_text(names[0]),

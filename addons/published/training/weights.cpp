@@ -195,6 +195,12 @@ Weights Weights::open(const std::string& place) {
       if (const auto at = index.find(name); at == index.end() || at->second == file) weights.add(shard, name);
   }
   require_index(weights.tensors_, index, index_path);
+  for (const SafetensorsFile& shard : weights.shards_)
+    for (const std::string& name : shard.names())
+      if (const WeightTensor& taken = weights.tensors_.at(name);
+          taken.file != shard.path() && !std::ranges::equal(taken.bytes, shard.bytes(name)))
+        fail({"published {}", shard.path()}, "tensor {} has other numbers than in {}, where the index has it",
+             shown_text(name), index.at(name));
   return weights;
 }
 

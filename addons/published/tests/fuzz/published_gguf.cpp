@@ -16,7 +16,7 @@ FUZZ_TARGET(published_gguf) {
       const InputValue config = file.config();
       published::spec_of(published::family_of(config), config, "fuzz", 8);
     });
-    if (const std::string words = file.tokenizer(); !words.empty())
+    if (const std::string words = file.has_tokens() ? file.tokenizer() : ""; !words.empty())
       tokenizer::PublishedTokenizer::parse(words, "fuzz")
           .encode("The cat's  sat 123\n \u4f60\u597d <s> \xff");
   });

@@ -166,6 +166,25 @@ TEST_CASE("published: shards of PyTorch hold what their index says, and nothing 
   CHECK(contains(opened("", "rows"), "it does not name tensor \"rows\" of "));
 }
 
+TEST_CASE("published: a tensor that two shards have is the same in both") {
+  const Folder folder;
+  const auto shard = [&](const char* file, const std::string& header, std::vector<float> numbers) {
+    const uint64_t length = header.size();
+    folder.write(file, std::string(reinterpret_cast<const char*>(&length), sizeof length) + header +
+                           std::string(reinterpret_cast<const char*>(numbers.data()), 4 * numbers.size()));
+    return error_of([&] { published::Weights::open(folder.path.string()); });
+  };
+  const std::string one = R"("one":{"dtype":"F32","shape":[1],"data_offsets":[0,4]})",
+                    two = R"("two":{"dtype":"F32","shape":[1],"data_offsets":[4,8]})";
+  folder.write("model.safetensors.index.json",
+               R"({"weight_map": {"one": "a.safetensors", "two": "b.safetensors"}})");
+  shard("a.safetensors", "{" + one + "}", {1});
+  CHECK(shard("b.safetensors", "{" + one + "," + two + "}", {1, 3}) == "no error");
+  CHECK(contains(
+      shard("b.safetensors", "{" + one + "," + two + "}", {2, 3}),
+      "b.safetensors] tensor \"one\" has other numbers than in a.safetensors, where the index has it"));
+}
+
 TEST_CASE("published: a head beside a tied table counts where it is another matrix") {
   const FolderCopy copied("llama");
   copied.change("config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
