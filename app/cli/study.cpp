@@ -30,7 +30,14 @@ StudyFiles files_in_place(const StudyOptions& options, const StudyWork& work) {
           place(asked.markdown, ".md", work.markdown != nullptr)};
 }
 
-std::string shown_by(const StudyWork& work) {
+/// The folder of --store, else beside the files of --out; empty: in the user's cache.
+std::string store_folder(const StudyOptions& options) {
+  const bool beside = options.store.folder.empty() && !options.out.empty();
+  return beside ? options.out + "/runs" : options.store.folder;
+}
+
+/// The files to show a study in where none is asked for.
+std::string usual_files(const StudyWork& work) {
   std::string shows;
   for (const auto& [option, there] :
        {std::pair("csv", work.csv != nullptr), std::pair("json", work.json != nullptr),
@@ -39,18 +46,58 @@ std::string shown_by(const StudyWork& work) {
   return shows;
 }
 
+std::string asked_files(const StudyOptions& options) {
+  std::string line;
+  for (const auto& [option, path] : {std::pair("--json", &options.files.json),
+                                     {"--csv", &options.files.csv},
+                                     {"--svg", &options.files.svg},
+                                     {"--markdown", &options.files.markdown},
+                                     {"--out", &options.out}})
+    add_option_text(line, " ", option, *path);
+  return line;
+}
+
+/// Every option of `options` as it was given, and those that the study has for its end.
+std::string given_text(const StudyOptions& options, const StudyWork& work) {
+  std::string line = asked_files(options);
+  add_option_text(line, " ", "--store", options.store.folder);
+  add_option_text(line, " ", "--shard", options.store.shard);
+  if (options.threads > 0) line += fmt::format(" --threads {}", options.threads);
+  if (options.stored) line += " --stored";
+  if (options.dry_run) line += " --dry-run";
+  return line + work.last;
+}
+
+/// A printed command has every option that was given, so that it trains the same and writes it to the same place.
 Exit print_command(const StudyOptions& options, const StudyWork& work) {
-  const experiments::ExportedStudy where{work.name, work.command,  shown_by(work),
-                                         work.runs, options.tasks, options.backend.backend == "cuda"};
+  if (options.print_command == "command") {
+    say("{}{}\n", work.command(" "), given_text(options, work));
+    return Exit::Ok;
+  }
+  for (const auto& [option, given] : {std::pair("--shard", !options.store.shard.empty()),
+                                      {"--stored", options.stored},
+                                      {"--dry-run", options.dry_run},
+                                      {"--store none", options.store.folder == "none"}})
+    if (given)
+      throw CommandError(Exit::Usage,
+                         fmt::format("--print-command {}: expected no {} with it, as its shards train "
+                                     "everything into one folder",
+                                     options.print_command, option));
+  const std::string folder = store_folder(options), asked = asked_files(options);
+  const experiments::ExportedStudy where{.name = work.name,
+                                         .command = work.command,
+                                         .shows = (asked.empty() ? usual_files(work) : asked) + work.last,
+                                         .runs = work.runs,
+                                         .tasks = options.tasks,
+                                         .cuda = options.backend.backend == "cuda",
+                                         .threads = std::max(1, options.threads),
+                                         .store = folder.empty() ? "" : shell_quoted(folder)};
   say("{}", experiments::text_for(options.print_command, where));
   return Exit::Ok;
 }
 
-/// The store of --store, else beside the files of --out, else in the user's cache.
 experiments::ResultStore store_of(const StudyOptions& options) {
-  const bool beside = options.store.folder.empty() && !options.out.empty();
-  return experiments::ResultStore(results_folder(beside ? options.out + "/runs" : options.store.folder,
-                                                 options.stored || options.dry_run));
+  return experiments::ResultStore(results_folder(store_folder(options), options.stored || options.dry_run));
 }
 
 /// Counts the runs in the store and estimates the rest.

@@ -58,6 +58,7 @@ struct StudyWork {
   std::vector<NamedFile> outputs{};  ///< files that it writes in addition to StudyFiles
   /// The command line that trains the study; `between` goes before each option.
   std::function<std::string(std::string_view between)> command{};
+  std::string last{};  ///< further options, for the end of the whole study, which a shard refuses: " --write"
   std::function<StudyResults(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
       train{};
   std::function<bool()> show{};  ///< prints the table, not for a shard; false: interrupted

@@ -90,8 +90,9 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
 
 /// The line that trains the same runs.
 std::string check_command_of(const LessonOptions& options, std::string_view between) {
-  std::string line = "normscope lesson check" + (options.id.empty() ? "" : " " + options.id);
+  std::string line = "normscope lesson check" + (options.id.empty() ? "" : " " + shell_quoted(options.id));
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
+  if (options.all) add("--all");
   if (options.full) add("--full");
   if (!options.folder.empty()) add("--lessons " + shell_quoted(options.folder));
   return line + backend_line(options.study.backend, between);
@@ -116,6 +117,17 @@ class LessonCheck {
   size_t lessons() const { return chosen_.size(); }
   size_t runs() const { return runs_.size(); }
   const std::vector<LessonReport>& reports() const { return reports_; }
+  /// Of a picture in --out; empty: none is drawn.
+  std::string picture_path(const Lesson& lesson, const Figure& figure) const {
+    if (options_.study.out.empty() || !figure.tape.empty()) return "";
+    return fmt::format("{}/{}-{}.svg", options_.study.out, lesson.id, figure.id);
+  }
+  std::vector<NamedFile> outputs() const {
+    std::vector<NamedFile> files;
+    for (const Lesson* lesson : chosen_)
+      for (const Figure& figure : lesson->figures) files.push_back({"--out", picture_path(*lesson, figure)});
+    return files;
+  }
 
   StudyResults train(experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
                      const OnProgress& on_progress) {
@@ -168,9 +180,11 @@ Exit check(const Course& course, const LessonOptions& options) {
                  .file = "lessons",
                  .extent = fmt::format("{} lesson{}", checks.lessons(), checks.lessons() == 1 ? "" : "s"),
                  .runs = static_cast<int64_t>(checks.runs()),
+                 .outputs = checks.outputs(),
                  .writes_partial = false};
   for (const std::string& path : lesson_files(course)) work.inputs.push_back({"a lesson", path});
   work.command = [&](std::string_view between) { return check_command_of(options, between); };
+  if (options.write) work.last = " --write";
   work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     return checks.train(store, runner, on_progress);
   };
@@ -184,9 +198,8 @@ Exit check(const Course& course, const LessonOptions& options) {
     if (checks.reports().empty()) return exit_of(course);  // a shard judges nothing
     for (const LessonReport& report : checks.reports())
       for (const Figure& figure : report.lesson->figures)
-        if (!options.study.out.empty() && figure.tape.empty())
-          closing.save(fmt::format("{}/{}-{}.svg", options.study.out, report.lesson->id, figure.id),
-                       "lessons", [&] { return to_svg(report, figure); });
+        closing.save(checks.picture_path(*report.lesson, figure), "lessons",
+                     [&] { return to_svg(report, figure); });
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const bool passed = print_end(checks.reports(), seconds);
     return checks.code(exit_of(course, passed ? Exit::Ok : Exit::CheckFailed));
@@ -292,7 +305,16 @@ void add_lesson(CLI::App& app, Command& command) {
   const auto options = std::make_shared<LessonOptions>();
   CLI::App& group =
       *app.add_subcommand("lesson", "The course without a window: its claims, checked on the engine");
-  group.require_subcommand(1);
+  group.require_subcommand(0, 1);
+  group.callback([options, &command] {  // runs after those of the commands below
+    if (command) return;
+    options->command = "list";
+    command = [options] {
+      const Exit code = lesson(*options);
+      say("\nnormscope lesson show 0 shows one of them; normscope lesson --help says what else there is.\n");
+      return code;
+    };
+  });
   const auto add = [&](const char* name, const char* help) -> CLI::App& {
     CLI::App& sub = *group.add_subcommand(name, help);
     add_value(sub, "--lessons", options->folder, "DIR", "another folder of lessons");
@@ -304,7 +326,7 @@ void add_lesson(CLI::App& app, Command& command) {
   };
   add_language(add("list", "Number, name, title and claim of every lesson"), options->language);
   CLI::App& one_lesson = add("show", "One lesson: claim, sources, runs, checks and measured numbers");
-  add_value(one_lesson, "lesson", options->id, "LESSON", "its name or number")->required();
+  add_value(one_lesson, "lesson", options->id, "LESSON", "its name or number");
   add_language(one_lesson, options->language);
   CLI::App& check = add("check", "Measure the claims; 1 when one does not hold");
   CLI::Option* one = add_value(check, "lesson", options->id, "LESSON", "its name or number");
@@ -322,6 +344,12 @@ void add_lesson(CLI::App& app, Command& command) {
 #define LESSON_COMMAND(add) add(group, command);
 #include "chosen/lesson_commands.def"
 #undef LESSON_COMMAND
+}
+
+std::vector<std::string> lesson_names() {
+  std::vector<std::string> names;
+  for (const Lesson& lesson : read_course(lessons_folder()).lessons) names.push_back(lesson.id);
+  return names;
 }
 
 void add_language(CLI::App& app, std::string& language) {
@@ -353,6 +381,8 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
     throw CommandError(Exit::Input, fmt::format("there is no lesson '{}' that can be read", id));
   std::vector<std::string_view> known;
   for (const Lesson& lesson : course.lessons) known.push_back(lesson.id);
+  if (id.empty())
+    throw CommandError(Exit::Usage, fmt::format("which lesson? expected {}", fmt::join(known, ", ")));
   throw CommandError(Exit::Usage, fmt::format("lesson '{}' is not known: {}", id, expected(id, known)));
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "app/course/reader.h"
 
@@ -13,6 +14,9 @@ namespace normscope::commands {
 /// language `wish`. A lesson that lacks the language is in English.
 course::Course course_of(const std::string& folder, const std::string& language = "",
                          const std::string& wish = "");
+
+/// The names of the program's lessons, for completion.
+std::vector<std::string> lesson_names();
 
 void add_language(CLI::App& app, std::string& language);
 /// Throws CommandError for a language that no lesson of `folder` (empty: the course's) has; an empty

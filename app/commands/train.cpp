@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -23,6 +22,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/run_log.h"
 #include "engine/core/machine.h"
+#include "engine/core/stopwatch.h"
 #include "training/data/task.h"
 #include "training/files/command_text.h"
 #include "training/files/config_file.h"
@@ -36,6 +36,7 @@
 #include "training/run/footprint.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -70,7 +71,7 @@ struct Job {
   std::shared_ptr<const Task> task{};
   std::unique_ptr<Run> run{};
   int32_t first_step = 0;
-  double seconds = 0;  ///< spent in Run::step
+  Stopwatch clock{};  ///< of Run::step
   double validation = std::numeric_limits<double>::quiet_NaN();
   std::vector<Score> scores{};  ///< measured with the validation loss, where the task has any
 
@@ -90,6 +91,13 @@ std::string beside_save(const TrainOptions& options) {
 bool may_write_tokenizer(const TrainOptions& options, const std::string& path) {
   const auto names_it = [&](const std::string& set) { return set.ends_with("data.tokenizer=" + path); };
   return !path.empty() && (path == beside_save(options) || std::ranges::any_of(options.set, names_it));
+}
+
+/// Learned pieces that are there already are read.
+bool writes_tokenizer(const TrainOptions& options, const DataSpec& data) {
+  std::error_code error;
+  return kind_of(data).learns_tokenizer && may_write_tokenizer(options, data.tokenizer_path) &&
+         !std::filesystem::exists(data.tokenizer_path, error);
 }
 
 /// Turns "runs.safetensors" into "runs-A.safetensors" where several runs are saved.
@@ -113,6 +121,11 @@ void place_tokenizer(const TrainOptions& options, RunSpec& spec) {
     set_field(spec, "data.tokenizer", beside_save(options));
 }
 
+/// The name that a state keeps with --keep.
+std::string kept_path(const std::string& path, int32_t step) {
+  return save_path(path, fmt::format("{:06}", step));
+}
+
 /// Saves the state during training, and the last few states under names of their own. A disk that is
 /// full for a while does not end the training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs) {
@@ -121,16 +134,28 @@ void save_between(const TrainOptions& options, const Job& job, size_t runs) {
   const std::string path = save_path(options.save, job.letter, runs);
   job.run->save(path);
   if (options.keep == 0) return;
-  const auto kept = [&](int32_t at) {
-    std::string name = save_path(path, fmt::format("{:06}", at));
-    const std::string& input = job.run->spec().train.init_from;
-    if (!input.empty() && same_file(name, input))
-      throw CommandError(Exit::Usage, fmt::format("--keep: train.init_from reads {}, which stays", name));
-    return name;
-  };
-  job.run->save(kept(step));
+  job.run->save(kept_path(path, step));
   if (step > options.keep * options.save_every)
-    std::remove(kept(step - options.keep * options.save_every).c_str());
+    std::remove(kept_path(path, step - options.keep * options.save_every).c_str());
+}
+
+/// The states of --keep whose names some `files` have, since there may be as many states as steps.
+std::vector<NamedFile> kept_states(const TrainOptions& options, const std::string& save,
+                                   const std::vector<NamedFile>& files) {
+  std::vector<NamedFile> kept;
+  if (options.keep == 0 || options.save_every == 0) return kept;
+  for (const NamedFile& file : files) {
+    std::error_code error;
+    std::string name = std::filesystem::canonical(file.path, error).filename().string();
+    if (error) name = std::filesystem::path(file.path).filename().string();
+    const size_t dash = std::filesystem::path(save).stem().string().size() + 1;
+    int64_t step = 0;
+    if (name.size() < dash || !parse_integer(name.substr(dash, name.find('.', dash) - dash), step)) continue;
+    const std::string state = kept_path(save, static_cast<int32_t>(step));
+    if (step % options.save_every == 0 && name == std::filesystem::path(state).filename())
+      kept.push_back({"--keep", state});
+  }
+  return kept;
 }
 
 /// The path of a run's log in another form.
@@ -151,13 +176,24 @@ void check_files(const TrainOptions& options, const std::vector<RunPlan>& planne
       make_folder(std::filesystem::path(log.path).parent_path().string(), Access::Shared, log.option);
     });
   for (const RunPlan& p : planned) {
+    const DataSpec& data = p.config.spec.data;
+    const bool learns = writes_tokenizer(options, data);
     for (const NamedFile& file : files_of(p.config.spec))
-      if (!may_write_tokenizer(options, file.path)) inputs.push_back(file);
+      if (!learns || file.path != data.tokenizer_path) inputs.push_back(file);
+    const auto shared = [&](const NamedFile& output) { return output.path == data.tokenizer_path; };
+    if (learns && std::ranges::none_of(outputs, shared))
+      outputs.push_back({"data.tokenizer", data.tokenizer_path});
     if (!options.save.empty())
       outputs.push_back({"--save", save_path(options.save, p.config.letter, planned.size())});
   }
   std::vector<NamedFile> log_inputs = inputs;
   log_inputs.push_back({"--resume", options.resume});
+  std::vector<NamedFile> others = log_inputs;
+  others.insert(others.end(), logs.begin(), logs.end());
+  for (const RunPlan& p : planned)
+    for (NamedFile& state :
+         kept_states(options, save_path(options.save, p.config.letter, planned.size()), others))
+      outputs.push_back(std::move(state));
   check_outputs(logs, log_inputs);
   outputs.insert(outputs.end(), logs.begin(), logs.end());
   check_outputs(outputs, inputs);
@@ -167,11 +203,8 @@ void check_files(const TrainOptions& options, const std::vector<RunPlan>& planne
 void write_tokenizers(const TrainOptions& options, const std::vector<RunPlan>& planned) {
   for (const RunPlan& p : planned) {
     const DataSpec& data = p.config.spec.data;
-    const std::string& path = data.tokenizer_path;
-    std::error_code error;
-    if (kind_of(data).learns_tokenizer && may_write_tokenizer(options, path) &&
-        !std::filesystem::exists(path, error))
-      with_exit(Exit::Internal, [&] { p.task->save_tokenizer(path); });
+    if (writes_tokenizer(options, data))
+      with_exit(Exit::Internal, [&] { p.task->save_tokenizer(data.tokenizer_path); });
   }
 }
 
@@ -301,15 +334,18 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
 std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
   std::vector<ConfigRun> runs;
   const TaskKind* const named = named_data(options);
-  const std::string usual(named ? named->preset : options.text.empty() ? "" : kUsualPreset);
+  const bool says_something = !options.text.empty() || !options.set.empty();
+  const std::string usual(named ? named->preset : says_something ? kUsualPreset : "");
   const std::string preset = options.preset.empty() && options.runs.empty() ? usual : options.preset;
   if (!options.config.empty())
     runs = runs_of(options.config);
   else if (preset.empty() && options.runs.empty())
     throw CommandError(
         Exit::Usage,
-        fmt::format("train: expected --config, --preset, --run or --resume, or data to learn (--text, {})",
-                    file_flags(", ")));
+        fmt::format(
+            "train: which run? expected --config, --preset, --run, --set or --resume, or data to learn "
+            "(--text, {}); normscope train --preset pre is one",
+            file_flags(", ")));
   else if (options.runs.empty())
     runs.push_back({'A', with_exit(Exit::Usage, [&] { return preset_run(preset); }), {}});
   apply_arguments(runs, options.runs, {}, {});
@@ -467,9 +503,9 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
              Job& job, RunLog& log, Closing& closing) {
   const size_t runs = jobs.size();
   Run& run = *job.run;
-  const auto before = std::chrono::steady_clock::now();
+  job.clock.restart();
   with_fall_back(machine, jobs, progress, [&] { run.step(); });
-  job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  job.clock.lap();
   if (const Message notice = run.take_notice(); !notice.empty()) {
     progress.finish();
     complain(runs > 1 ? Message("run {}: {}", job.letter, notice) : notice);
@@ -570,7 +606,8 @@ void add_course(CLI::App& sub, TrainOptions& options) {
             "one JSON object a line (docs/log-format.md); with --resume it goes on");
   for (const LogForm* form : log_forms())
     add_value(sub, form->flag, options.forms[form], "FOLDER", form->help);
-  add_value(sub, "--save", options.save, "FILE", "checkpoint at the end, and on Ctrl+C, SIGTERM or SIGHUP");
+  add_value(sub, "--save", options.save, "FILE",
+            "checkpoint at the end, and on Ctrl+C, SIGTERM, SIGHUP or what batch systems send");
 }
 
 /// Excludes presets and data, which a saved run has itself. --text says where a moved text is.
@@ -591,9 +628,9 @@ RunResult result_of(Job& job) {
   if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
   Run& run = *job.run;
   if (job.scores.empty()) job.scores = scores_of(run.store(), run.spec().model, run.task());
-  RunResult result = result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
-                               *job.run->history(), *job.task, job.validation,
-                               trained > 0 ? job.seconds * 1e3 / trained : NAN, source_use_of(*job.run));
+  RunResult result =
+      result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(), *job.run->history(),
+                *job.task, job.validation, 1e3 * job.clock.seconds_each(), source_use_of(*job.run));
   result.scores = job.scores;
   return result;
 }
@@ -634,7 +671,7 @@ Exit train(const TrainOptions& options) {
   save_all(options, jobs, closing);
   std::vector<RunResult> results;
   for (Job& job : jobs) closing.attempt([&] { results.push_back(result_of(job)); });
-  say("{}", to_text(table(results)));
+  say("{}", to_text(table(results), terminal_width()));
   flush();
   for (const RunResult& result : results) log.result(result);
   closing.attempt([&] { log.check(); });

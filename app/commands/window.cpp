@@ -60,6 +60,16 @@ bool display_named() {
 #endif
 }
 
+/// The log of frames is begun anew: it must not be a file that the window reads.
+void check_frame_log(const MainOptions& options, const std::vector<std::string>& files,
+                     const std::vector<ConfigRun>& runs) {
+  std::vector<NamedFile> inputs = {{"--config", options.config}};
+  for (const std::string& file : files) inputs.push_back({"open", file});
+  for (const ConfigRun& run : runs)
+    for (NamedFile& file : files_of(run.spec)) inputs.push_back(std::move(file));
+  check_outputs({{"--frame-log", options.frame_log}}, inputs);
+}
+
 /// Shows published `models` at rest, on the screen for them; `files` go to the screen for recorded runs.
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {},
                std::vector<ConfigRun> models = {}) {
@@ -68,6 +78,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   if (!options.window && !display_named())
     return kWindowNoDisplay;    // whoever trains here instead reads the text
   task_of(asked.runs[0].spec);  // an unusable text is refused before there is a window
+  check_frame_log(options, files, asked.runs);
   if (!display_named()) return kWindowNoDisplay;
   WindowOptions window{.runs = std::move(asked.runs), .link = std::move(asked.link)};
   if (window.link && !options.theme.empty()) window.link->dark = options.theme == "dark";
@@ -260,7 +271,7 @@ Exit run_instant(const MainOptions& options) {
   const auto view = lab.view();
   std::vector<RunResult> results;
   for (const RunView& run : view->runs) results.push_back(result_of(run));
-  say("{}", to_text(table(results, false)));
+  say("{}", to_text(table(results, false), terminal_width()));
   for (const RunView& run : view->runs) print_spread(run);
   say("{} runs of {} steps on {} threads: there after {:.0f} ms, three seeds after {:.0f} ms, five after {:.0f} ms\n",
       view->runs.size(), view->budget, view->threads, 1e3 * first, 1e3 * three, 1e3 * five);

@@ -388,8 +388,12 @@ double seconds_a_step(const RunSpec& spec, Backend& backend) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimedSteps;
 }
 
+std::string store_word(const ExportedStudy& where) {
+  return where.store.empty() ? where.name + "-results" : where.store;
+}
+
 std::string show_text(const ExportedStudy& where) {
-  return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
+  return fmt::format("{} --store {}{}", where.command(" "), store_word(where), where.shows);
 }
 
 std::string slurm_text(const ExportedStudy& where) {
@@ -398,8 +402,8 @@ std::string slurm_text(const ExportedStudy& where) {
       "#!/bin/bash\n"
       "#SBATCH --job-name=normscope-{}\n"
       "#SBATCH --array=0-{}\n"
-      "#SBATCH --cpus-per-task=1\n",
-      where.name, tasks - 1);
+      "#SBATCH --cpus-per-task={}\n",
+      where.name, tasks - 1, where.threads);
   if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
   script +=
       "# Your cluster may want more, such as --time. A placement of a file, placements/NAME.toml in the folder of\n"
@@ -407,17 +411,17 @@ std::string slurm_text(const ExportedStudy& where) {
   // The count is written out: SLURM_ARRAY_TASK_COUNT is 1 for a task that is submitted again alone.
   return script +
          fmt::format(
-             "exec {} \\\n  --threads 1 \\\n  --store {}-results \\\n  --shard "
+             "exec {} \\\n  --threads {} \\\n  --store {} \\\n  --shard "
              "\"$SLURM_ARRAY_TASK_ID\"/{}\n"
              "# A task that was killed: sbatch --array=ITS_NUMBER with this file; what it finished is kept.\n"
              "# When all are done:\n#   {}\n",
-             where.command(" \\\n  "), where.name, tasks, show_text(where));
+             where.command(" \\\n  "), where.threads, store_word(where), tasks, show_text(where));
 }
 
 std::string parallel_text(const ExportedStudy& where) {
   const int32_t tasks = tasks_of(where);
-  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-results --shard {{}}/{}\n{}\n",
-                     tasks - 1, where.command(" "), where.name, tasks, show_text(where));
+  return fmt::format("seq 0 {} | parallel -q {} --threads {} --store {} --shard {{}}/{}\n{}\n", tasks - 1,
+                     where.command(" "), where.threads, store_word(where), tasks, show_text(where));
 }
 
 }  // namespace

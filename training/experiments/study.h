@@ -123,6 +123,8 @@ struct ExportedStudy {
   int64_t runs = 1;
   int32_t tasks = 0;  ///< shards; 0: one for each run, at most kMaxTasks
   bool cuda = false;
+  int32_t threads = 1;  ///< of each shard
+  std::string store{};  ///< the folder of the results as a word of a shell; empty: NAME-results
 };
 
 /// Stays below Slurm's usual limit of an array, which is 1001.

@@ -133,6 +133,15 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
+// The one name of a file that need not be there; empty where there is none: too long, or the folder is gone.
+// weakly_canonical alone leaves a path relative whose first part is missing.
+fs::path whole_path(const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(path, error);
+  const fs::path whole = error ? fs::path() : fs::weakly_canonical(absolute, error);
+  return error ? fs::path() : whole;
+}
+
 // Finds half a line that a killed process left; it is ended, so that the next line stands alone.
 bool ends_within_a_line(int file) {
   char last = '\n';
@@ -248,9 +257,11 @@ int open_direct(const OutputPath& path, const Message& where) {
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code error;
   const fs::file_status at = fs::status(a, error), bt = fs::status(b, error);
-  if (fs::exists(at) && fs::exists(bt)) return fs::is_regular_file(at) && fs::equivalent(a, b, error);
-  if (fs::exists(at) || fs::exists(bt)) return false;
-  return fs::weakly_canonical(a, error) == fs::weakly_canonical(b, error);
+  const auto other = [](const fs::file_status& is) { return fs::exists(is) && !fs::is_regular_file(is); };
+  if (other(at) || other(bt)) return false;
+  if (fs::exists(at) && fs::exists(bt)) return fs::equivalent(a, b, error);
+  const fs::path whole = whole_path(a);
+  return !whole.empty() && whole == whole_path(b);
 }
 
 void make_folder(const std::string& folder, Access access, const Message& where) {

@@ -34,7 +34,7 @@ OutputPath output_path(const std::string& path, const Message& where);
 // Opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
 int open_direct(const OutputPath& path, const Message& where);
 
-// Whether two paths name the same regular file, or would once they are written.
+// Whether two paths name the same regular file, or would once written; one that cannot be resolved does not.
 bool same_file(const std::string& a, const std::string& b);
 
 // Makes a folder and those above it. Throws Error.

@@ -225,11 +225,15 @@ StudyFile parse_study(std::string_view text, const std::string& file) {
   return study;
 }
 
-StudyFile read_study(const std::string& folder, std::string_view name) {
+void require_study(const std::string& folder, std::string_view name) {
   const std::vector<std::string> names = study_names(folder);
   if (std::ranges::find(names, name) == names.end())
     fail("study", "{} is no study: {}", shown_text(name),
          expected(name, std::vector<std::string_view>(names.begin(), names.end())));
+}
+
+StudyFile read_study(const std::string& folder, std::string_view name) {
+  require_study(folder, name);
   const std::string path = (fs::path(folder) / (std::string(name) + ".toml")).string();
   return parse_study(read_input_file(path, input::kStudy), path);
 }

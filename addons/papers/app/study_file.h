@@ -18,7 +18,9 @@ struct StudyFile {
 std::string studies_folder();
 /// The names of the studies in a folder, in alphabetical order.
 std::vector<std::string> study_names(const std::string& folder);
-/// Throws Error naming file, line and key; `read_study` also for a name that the folder does not have.
+/// Throws Error for a name that the folder does not have.
+void require_study(const std::string& folder, std::string_view name);
+/// Throws Error naming file, line and key; `read_study` also as require_study() does.
 StudyFile parse_study(std::string_view text, const std::string& file);
 StudyFile read_study(const std::string& folder, std::string_view name);
 /// The same with one seed in each cell.

@@ -160,6 +160,20 @@ TEST_CASE("same_file sees through links, hard links and ways around, and takes n
   CHECK_FALSE(same_file(folder.file("a"), folder.file("b")));
   CHECK_FALSE(same_file(folder.file("a"), folder.file("new")));
   CHECK_FALSE(same_file("/dev/null", "/dev/null"));
+  // However it is spelled, whether it is there or not, and through folders that are not.
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path);
+  std::filesystem::create_symlink(".", "here");
+  for (const std::string name : {"a", "new"})
+    for (const std::string& spelled :
+         {name, "./" + name, folder.file(name), "gone/../" + name, "here/" + name}) {
+      INFO(spelled);
+      CHECK(same_file(name, spelled));
+      CHECK(same_file(spelled, name));
+    }
+  std::filesystem::current_path(before);
+  // What cannot be resolved is the same as nothing else.
+  CHECK_FALSE(same_file(std::string(300, 'x'), std::string(301, 'x')));
 }
 
 TEST_CASE("a growing file: whole lines that can be read at once, begun anew or gone on with") {

@@ -348,37 +348,47 @@ std::string compared_page(const CompareStudy& study, const std::string& command)
 }
 
 void show_compared(const CompareStudy& study, int32_t seeds) {
-  say("{}", to_text(table(study.results())));
+  say("{}", to_text(table(study.results()), terminal_width()));
   if (seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
   for (const std::string& line : agreement_lines(study)) say("{}\n", line);
   flush();
 }
 
-/// Writes log and pictures. Where the store lacks a run, an earlier log and its pictures stay.
-Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& log_path,
+std::string log_path_in(const std::string& folder) { return folder + "/runs.jsonl"; }
+
+/// Writes log and pictures into the folder, where one is given. Where the store lacks a run, an earlier log and its pictures stay.
+Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& folder,
                     Closing& closing) {
+  if (folder.empty()) {
+    closing.attempt([&] { study.require_trained(); });
+    return Exit::Ok;
+  }
   if (options.stored && !study.complete()) {
     say("--stored: runs are missing, so log and pictures stay as they were\n");
   } else {
     closing.attempt([&] {
-      study.log(log_path);
-      say("wrote {}\n", log_path);
+      study.log(log_path_in(folder));
+      say("wrote {}\n", log_path_in(folder));
     });
-    study.draw(options, out_folder(options.out), closing);
+    study.draw(options, folder, closing);
   }
   closing.attempt([&] { study.require_trained(); });
   return Exit::Ok;
 }
 
-Exit train_compared(const MainOptions& options, const StudyOptions& study_options) {
+/// Without a `folder` it writes the files of `study_options` alone, for a program that calls it: where that asks for
+/// the table as JSON, standard output stays empty.
+Exit train_compared(const MainOptions& options, const StudyOptions& study_options,
+                    const std::string& folder) {
+  std::optional<Silence> silence;
+  const bool trains = !study_options.dry_run && study_options.print_command.empty();
+  if (trains && folder.empty() && !study_options.files.json.empty()) silence.emplace();
   auto [runs, link] = main_runs(options);
   if (link)  // the link says how far, and with which seed
     override_runs(runs, "", options.steps > 0 ? 0 : link->step, -1);
-  backend_of(study_options.backend);
+  if (study_options.print_command.empty()) backend_of(study_options.backend);
   CompareStudy study(std::move(runs), options.seeds, link.has_value());
-  const std::string folder = out_folder(study_options.out), log_path = folder + "/runs.jsonl";
-  if (!study_options.dry_run && study_options.print_command.empty())
-    with_exit(Exit::Internal, [&] { make_folder(folder, Access::Shared, "--out"); });
+  if (trains) with_exit(Exit::Internal, [&] { make_folder(folder, Access::Shared, "--out"); });
   StudyWork work{.name = "compare",
                  .file = "compare",
                  .extent = fmt::format("{} run{} with {} seed{}", study.letters().size(),
@@ -386,10 +396,11 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
                                        options.seeds == 1 ? "" : "s"),
                  .runs = study.runs(),
                  .inputs = {{"--config", options.config}},
-                 .outputs = {{"--out", log_path},
-                             {"--out", lab_picture_path(folder, false)},
-                             {"--out", lab_picture_path(folder, true)}},
                  .writes_partial = false};
+  if (!folder.empty())
+    work.outputs = {{"--out", log_path_in(folder)},
+                    {"--out", lab_picture_path(folder, false)},
+                    {"--out", lab_picture_path(folder, true)}};
   for (const ConfigRun& run : study.letters())
     for (NamedFile& file : files_of(run.spec)) work.inputs.push_back(std::move(file));
   work.command = [&](std::string_view between) {
@@ -407,7 +418,7 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
   work.markdown = [&](const StudyFiles& files) {
     return compared_page(study, page_command(work.command(" "), files));
   };
-  work.close = [&](Closing& closing) { return close_compared(study, study_options, log_path, closing); };
+  work.close = [&](Closing& closing) { return close_compared(study, study_options, folder, closing); };
   return run_study(study_options, work);
 }
 
@@ -418,6 +429,13 @@ StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder
   };
   return {place(asked.json, kStandardOutput, ".json"), place(asked.csv, folder, ".csv"), "",
           place(asked.markdown, kStandardOutput, ".md")};
+}
+
+/// Whether files are named and no folder is: then log and pictures are not asked for.
+bool asks_for_files_alone(const CompareOptions& asked, const std::string& out) {
+  const bool unnamed =
+      asked.json == kStandardOutput || asked.markdown == kStandardOutput || asked.csv == kOutFolder;
+  return out.empty() && !unnamed && !(asked.json + asked.csv + asked.markdown).empty();
 }
 
 void log_run(RunLog& log, const RunLabel& label, const History& history) {
@@ -442,7 +460,7 @@ Exit compare(const MainOptions& options) {
   study.out = options.out;
   study.threads = options.threads;
   study.backend = options.backend;
-  return train_compared(options, study);
+  return train_compared(options, study, out_folder(study.out));
 }
 
 void add_compare(CLI::App& app, Command& command) {
@@ -462,7 +480,8 @@ void add_compare(CLI::App& app, Command& command) {
       if (!files->files.empty()) return compare_files(*files);
       check_named(*files);
       study->files = files_to_write(*files, out_folder(study->out));
-      return train_compared(*options, *study);
+      const bool alone = asks_for_files_alone(*files, study->out);
+      return train_compared(*options, *study, alone ? "" : out_folder(study->out));
     };
   });
 }

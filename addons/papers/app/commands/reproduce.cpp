@@ -6,7 +6,9 @@
 #include "addons/translation/training/tokenizer.h"
 #include "app/cli/study.h"
 #include "app/commands/commands.h"
+#include "training/files/command_text.h"
 #include "training/files/places.h"
+#include "training/io/text.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -15,9 +17,9 @@ namespace {
 using reproduce::Claim, reproduce::Claims;
 
 struct ReproduceOptions {
-  std::vector<std::string> ids;  ///< claims, papers, "all" or "list"
-  std::string folder;            ///< of the claims; empty: the program's
-  std::string pairs;             ///< the folder of the sentence pairs; empty: that in the user's data
+  std::vector<std::string> ids{"list"};  ///< claims, papers, "all" or "list"
+  std::string folder;                    ///< of the claims; empty: the program's
+  std::string pairs;                     ///< the folder of the sentence pairs; empty: that in the user's data
   bool quick = false;
   int32_t seeds = 0;     ///< 0: as each claim says
   std::string recorded;  ///< numbers that were measured before; empty: none
@@ -47,6 +49,19 @@ bool is_asked(const Claim& claim, const std::string& name) {
   return claim.id == name || std::filesystem::path(claim.file).parent_path().filename() == name;
 }
 
+/// Says what an unknown name may mean: the claims and folders that begin with it, else the nearest.
+std::string meant_by(const Claims& all, const std::string& id) {
+  std::set<std::string> known;
+  for (const Claim& claim : all.claims)
+    known.insert({claim.id, std::filesystem::path(claim.file).parent_path().filename().string()});
+  std::vector<std::string> meant;
+  for (const std::string& name : known)
+    if (name.starts_with(id)) meant.push_back(name);
+  if (const std::vector<std::string_view> names(known.begin(), known.end()); meant.empty())
+    if (const std::string_view near = likely(id, names); !near.empty()) meant.emplace_back(near);
+  return meant.empty() ? "" : fmt::format("did you mean {}? ", one_of(meant));
+}
+
 std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std::string>& ids) {
   std::vector<const Claim*> chosen;
   for (const Claim& claim : all.claims)
@@ -60,23 +75,36 @@ std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std
     if (std::ranges::none_of(all.claims, [&](const Claim& claim) { return is_asked(claim, id); }))
       throw CommandError(
           Exit::Usage,
-          fmt::format("reproduce: '{}' is no claim and no folder of claims: expected all or names of "
+          fmt::format("reproduce: '{}' is no claim and no folder of claims: {}expected all or names of "
                       "`normscope reproduce list`",
-                      id));
+                      id, meant_by(all, id)));
   }
   return chosen;
 }
 
-/// The command that repeats the measurement, without options that only name files of this machine.
+/// The command that trains the same claims.
 std::string reproduce_command_of(const ReproduceOptions& options, std::string_view between) {
-  std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
-  const auto add = [&](const std::string& option) { line.append(between).append(option); };
-  if (options.quick) add("--quick");
-  if (options.quick && !options.pairs.empty()) add("--pairs DIR");
-  if (options.seeds > 0) add(fmt::format("--seeds {}", options.seeds));
-  if (!options.recorded.empty() && std::filesystem::path(options.recorded).is_relative())
-    add("--recorded " + options.recorded);
+  std::string line = "normscope reproduce";
+  for (const std::string& id : options.ids) line += " " + shell_quoted(id);
+  if (options.quick) line.append(between).append("--quick");
+  add_option_text(line, between, "--claims", options.folder);
+  add_option_text(line, between, "--pairs", options.pairs);
+  if (options.seeds > 0) line.append(between).append(fmt::format("--seeds {}", options.seeds));
   return line + backend_line(options.study.backend, between);
+}
+
+std::string recorded_text(const ReproduceOptions& options) {
+  std::string line;
+  add_option_text(line, " ", "--recorded", options.recorded);
+  return line;
+}
+
+/// The command for a page that others read, without options that only name files of this machine.
+std::string page_line(ReproduceOptions options) {
+  if (!options.pairs.empty()) options.pairs = options.quick ? "DIR" : "";
+  options.folder.clear();
+  if (!std::filesystem::path(options.recorded).is_relative()) options.recorded.clear();
+  return reproduce_command_of(options, " ") + recorded_text(options);
 }
 
 std::string picture_path(const ReproduceOptions& options, const Claim& claim) {
@@ -199,6 +227,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
     work.runs += reproduce::cost_of(*claim, seeds.of(*claim)).runs;
   }
   work.command = [&](std::string_view between) { return reproduce_command_of(options, between); };
+  work.last = recorded_text(options);
   work.train = [&](auto& store, const auto& runner, const OnProgress& on_progress) {
     reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, on_progress);
     outcomes = in_order(chosen, visit, known);
@@ -213,7 +242,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   work.json = [&] { return reproduce::to_json(outcomes).dump(1) + "\n"; };
   work.csv = [&] { return reproduce::to_csv(outcomes); };
   work.markdown = [&](const StudyFiles& files) {
-    return reproduce::to_markdown(outcomes, page_command(work.command(" "), files));
+    return reproduce::to_markdown(outcomes, page_command(page_line(options), files));
   };
   work.close = [&](Closing& closing) {
     for (const reproduce::Outcome& outcome : outcomes)
@@ -270,8 +299,7 @@ void add_reproduce(CLI::App& app, Command& command) {
                   "Figures, tables and theorems of the papers, trained here and judged; can be resumed",
                   reproduce_command);
   add_value(sub, "names", options.ids, "CLAIM",
-            "list, all, or names of claims or of folders of claims (reproduce list)")
-      ->required();
+            "all, or names of claims or of folders of claims; without one, which there are", {}, "list");
   sub.add_flag("--quick", options.quick, "one seed, or as many as a claim needs at least");
   add_value(sub, "--seeds", options.seeds, "N", "seeds 1 to N for every claim",
             whole(1, reproduce::kMaxSeeds), "as the claim says, mostly 5");

@@ -14,8 +14,8 @@ using namespace cli;
 namespace {
 
 struct AskedStudy {
-  std::string name;    ///< of a file, or "list"
-  std::string folder;  ///< of the files; empty: the program's
+  std::string name = "list";  ///< of a file, or "list"
+  std::string folder;         ///< of the files; empty: the program's
   bool quick = false;
   StudyOptions study{};
 };
@@ -80,13 +80,15 @@ Exit train_study(const sweep::StudyFile& asked, const StudyOptions& options,
 }
 
 Exit study(const AskedStudy& options) {
-  if (options.name == "list") return list_studies(folder_of(options));
-  sweep::StudyFile asked =
-      with_exit(Exit::Input, [&] { return sweep::read_study(folder_of(options), options.name); });
+  const std::string folder = folder_of(options);
+  if (options.name == "list") return list_studies(folder);
+  with_exit(Exit::Usage, [&] { sweep::require_study(folder, options.name); });
+  sweep::StudyFile asked = with_exit(Exit::Input, [&] { return sweep::read_study(folder, options.name); });
   if (options.quick) asked = sweep::quick(std::move(asked));
   return train_study(asked, options.study, [&](std::string_view between) {
-    std::string line = "normscope study " + options.name;
+    std::string line = "normscope study " + shell_quoted(options.name);
     if (options.quick) line.append(between).append("--quick");
+    add_option_text(line, between, "--studies", options.folder);
     return line + backend_line(options.study.backend, between);
   });
 }
@@ -125,7 +127,7 @@ void add_study_command(CLI::App& app, Command& command) {
   const auto [sub, options] =
       add_command(app, command, "study",
                   "One question, the grids of runs that answer it, and a page; can be resumed", study);
-  add_value(sub, "name", options.name, "NAME", "list, or the name of a study (study list)")->required();
+  add_value(sub, "name", options.name, "NAME", "the name of a study; without one, which there are");
   sub.add_flag("--quick", options.quick, "one seed in each cell");
   add_value(sub, "--studies", options.folder, "DIR", "another folder of studies");
   add_study(sub, options.study,
