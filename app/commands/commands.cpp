@@ -1,10 +1,13 @@
 // Parses the command line, runs the requested command, and prints any error as one line.
 #include "app/commands/commands.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
+#include <iterator>
 #include <new>
 #include <sstream>
 #include <string>
@@ -20,11 +23,13 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// For the options of every command: an empty FILE, DIR or LINK is refused and not taken as absent, and an empty list
+/// For the options of every command: a blank FILE, DIR or LINK is refused and not taken as absent, and an empty list
 /// is not shown as a default.
 void finish_options(CLI::App& app) {
   static const CLI::Validator named(
-      [](std::string& name) { return name.empty() ? std::string("expected a name, not ''") : std::string(); },
+      [](std::string& name) {
+        return trimmed(name).empty() ? fmt::format("expected a name, not '{}'", name) : std::string();
+      },
       "", "named");
   for (CLI::Option* option : app.get_options()) {
     if (option->get_default_str() == "[]") option->default_str("");
@@ -34,12 +39,20 @@ void finish_options(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
 }
 
-/// In the order in which --help lists them.
-constexpr void (*kCommands[])(CLI::App&, Command&) = {
-#define COMMAND(add) add,
+struct CommandRow {
+  void (*add)(CLI::App&, Command&);
+  CommandGroup group;
+};
+constexpr CommandRow kCommands[] = {
+#define COMMAND(add, group) {add, CommandGroup::group},
 #include "app/commands/commands.def"
 #undef COMMAND
 };
+
+/// By CommandGroup.
+constexpr const char* kGroupNames[] = {
+    "Begin here",          "Train runs",        "Answer a question with many runs", "Look at runs and models",
+    "Use a trained model", "The program itself"};
 
 void add_all(CLI::App& app, Command& command) {
   app.name("normscope");
@@ -47,7 +60,14 @@ void add_all(CLI::App& app, Command& command) {
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
   app.set_version_flag("--version", std::function<std::string()>(build_facts));
-  for (const auto add : kCommands) add(app, command);
+  std::vector<CommandRow> rows(std::begin(kCommands), std::end(kCommands));
+  std::ranges::stable_sort(rows, {}, &CommandRow::group);
+  size_t grouped = 0;
+  for (const CommandRow& row : rows) {
+    row.add(app, command);
+    const std::vector<CLI::App*> all = app.get_subcommands([](CLI::App*) { return true; });
+    for (; grouped < all.size(); ++grouped) all[grouped]->group(kGroupNames[static_cast<size_t>(row.group)]);
+  }
   finish_options(app);
 }
 
@@ -82,6 +102,14 @@ std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
                      meant.empty() ? "" : fmt::format(": did you mean {}?", meant), help);
 }
 
+/// Says what a call of the file system lacked: most often the current folder, which another program removed.
+std::string why_failed(const std::filesystem::filesystem_error& error) {
+  std::error_code gone;
+  (void)std::filesystem::current_path(gone);
+  return gone ? fmt::format("the current folder cannot be used: {}", gone.message())
+              : fmt::format("{}: {}", error.path1().string(), error.code().message());
+}
+
 Exit parse_and_run(int argc, const char* const* argv) {
   const std::vector<Message> refused = load_placements(placements_folder());
   Command command;
@@ -104,7 +132,11 @@ Exit parse_and_run(int argc, const char* const* argv) {
   // The instruction set is refused here, before any training thread starts.
   if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::Usage, [] { cpu::check_instruction_set(); });
   for (const std::string& message : refused) complain(message);
-  return command();
+  try {
+    return command();
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw CommandError(Exit::Internal, why_failed(error));
+  }
 }
 
 int refuse(Exit code, const char* message) noexcept {

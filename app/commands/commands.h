@@ -38,8 +38,11 @@ CLI::Option* add_value(CLI::App& app, const std::string& name, Value& value, con
   return option;
 }
 
+/// The groups of --help, in its order.
+enum class CommandGroup { Start, Train, Study, Look, Apply, Program };
+
 /// Each adds its command to `app`; parsing the command sets `command`, which must outlive `app`.
-#define COMMAND(add) void add(CLI::App& app, Command& command);
+#define COMMAND(add, group) void add(CLI::App& app, Command& command);
 #include "app/commands/commands.def"
 #undef COMMAND
 /// Each adds to `group`, which is normscope lesson.

@@ -9,6 +9,7 @@
 
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/commands/lesson.h"
 #include "training/spec/spec.h"
 
 namespace normscope::commands {
@@ -22,6 +23,7 @@ struct OptionText {
   std::string type;                 ///< "FILE"; "[FILE]": optional; empty: a flag
   std::string help, standard;       ///< `standard` is the default value as text
   std::vector<std::string> values;  ///< the values that completion offers
+  std::vector<std::string> whole;   ///< the same with what may stand behind the "=" of such a value
   bool positional = false, required = false, many = false;
 
   bool file() const {
@@ -54,12 +56,29 @@ std::string plain(const std::string& type) {
   return type.substr(0, colon);
 }
 
+constexpr const char *kSet = "KEY=VALUE", *kRun = "LETTER=PRESET";
+
 std::vector<std::string> values_of(const std::string& type) {
   if (type == "PRESET") return offered_presets();
-  if (!type.ends_with("KEY=VALUE")) return listed(type);
+  if (type == "LESSON") return lesson_names();
+  if (type == kRun) return {"A=", "B=", "C=", "D="};
+  if (!type.ends_with(kSet)) return listed(type);
   std::vector<std::string> keys;
   for (const Field& field : spec_fields()) keys.push_back(std::string(field.key) + "=");
   return keys;
+}
+
+std::vector<std::string> whole_values(const std::string& type) {
+  std::vector<std::string> whole;
+  if (type == kRun)
+    for (const std::string& letter : values_of(type))
+      for (const std::string& preset : offered_presets()) whole.push_back(letter + preset);
+  if (type.ends_with(kSet))
+    for (const Field& field : spec_fields())
+      for (const std::string_view choice :
+           field.type == FieldType::Flag ? std::vector<std::string_view>{"true", "false"} : choices_of(field))
+        whole.push_back(fmt::format("{}={}", field.key, choice));
+  return whole;
 }
 
 OptionText option_text(const CLI::Option& option) {
@@ -70,7 +89,8 @@ OptionText option_text(const CLI::Option& option) {
   text.name = text.positional ? option.get_name(true) : "--" + option.get_lnames().front();
   text.help = option.get_description();
   text.standard = text.type.empty() ? "" : option.get_default_str();
-  text.values = values_of(text.type.ends_with("KEY=VALUE") || text.type == "PRESET" ? text.type : type);
+  text.values = values_of(type.find('{') == type.npos ? text.type : type);
+  text.whole = whole_values(text.type);
   text.required = option.get_required();
   text.many = option.get_expected_max() >= CLI::detail::expected_max_vector_size;
   return text;
@@ -201,9 +221,10 @@ std::string bash(const CommandText& program) {
       }
       flags.push_back(option.name);
       if (option.type.empty()) continue;
-      const std::string found = option.file()           ? "files=1"
-                                : option.values.empty() ? "words="
-                                                        : "words=" + in_quotes(joined(option.values));
+      std::string found = option.file()           ? "files=1"
+                          : option.values.empty() ? "words="
+                                                  : "words=" + in_quotes(joined(option.values));
+      if (!option.whole.empty()) found += " whole=" + in_quotes(joined(option.whole));
       values += fmt::format("    '{}:{}') {} ;;\n", command.path, option.name, found);
     }
     const std::vector<std::string> names = command_names(command);
@@ -214,8 +235,15 @@ std::string bash(const CommandText& program) {
   });
   return fmt::format(R"sh(# bash completion of normscope, printed by: normscope completion bash
 _normscope() {{
-  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}
-  local path= next= flags= words= files=0 i
+  # bash parts words at = and :, so they are put together, and what it does not replace is left out of the answers.
+  local last=${{COMP_WORDS[COMP_CWORD]}} at=$COMP_CWORD
+  local cur=$last
+  while ((at > 1)) && [[ $cur == [=:]* || ${{COMP_WORDS[at-1]}} == [=:] ]]; do
+    cur=${{COMP_WORDS[--at]}}$cur
+  done
+  [[ $last == [=:] ]] && last=
+  local prev=${{COMP_WORDS[at-1]}} letter=
+  local path= next= flags= words= whole= files=0 i
   for ((i = 1; i < COMP_CWORD; ++i)); do
     next="${{path:+$path }}${{COMP_WORDS[i]}}"
     case $next in
@@ -229,7 +257,10 @@ _normscope() {{
       [[ $cur == -* ]] && words=$flags && files=0
       ;;
   esac
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+  [[ -n $whole && $cur == [A-D]:* ]] && letter=${{cur:0:2}}
+  [[ -n $whole && $cur == *=* ]] && words=$whole
+  mapfile -t COMPREPLY < <(compgen -P "$letter" -W "$words" -- "${{cur#"$letter"}}")
+  COMPREPLY=("${{COMPREPLY[@]#"${{cur%"$last"}}"}}")
   if ((files)); then
     compopt -o filenames
     mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -f -- "$cur")

@@ -203,6 +203,8 @@ std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets) {
   for (const std::string& argument : presets) {
     if (argument.size() < 3 || argument[1] != '=' || argument[0] < 'A' || argument[0] > 'D')
       throw Error("--run '{}': expected LETTER=PRESET, as A=post", argument);
+    if (std::ranges::find(runs, argument[0], &ConfigRun::letter) != runs.end())
+      throw Error("--run '{}': {} is given twice", argument, argument[0]);
     if (runs.empty() ? argument[0] != 'A' : argument[0] <= runs.back().letter)
       throw Error(runs.empty()
                       ? Message("--run '{}': expected run A here", argument)

@@ -90,9 +90,19 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
 
 [[noreturn]] void fail_unknown(std::string_view key) {
   if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
-  std::vector<std::string_view> keys;
-  for (const Field& field : spec_fields()) keys.push_back(field.key);
-  fail(key, "no such setting: did you mean {}?", nearest(key, keys));
+  // The window and the manual call a setting by its label: model.d_model is "width", so model.width is near.
+  const std::vector<Field>& fields = spec_fields();
+  std::vector<std::string> names;
+  for (const Field& field : fields) names.emplace_back(field.key);
+  for (const Field& field : fields) {
+    names.push_back(fmt::format("{}{}", field.key.substr(0, field.key.find('.') + 1), field.label));
+    std::ranges::replace(names.back(), ' ', '_');
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  const auto at = static_cast<size_t>(std::ranges::find(views, nearest(key, views)) - views.begin());
+  const Field& meant = fields[at % fields.size()];
+  if (at < fields.size()) fail(key, "no such setting: did you mean {}?", meant.key);
+  fail(key, "no such setting: did you mean {}, the {}?", meant.key, meant.label);
 }
 
 // Lists the places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.

@@ -61,13 +61,12 @@ inline bool is_one_error_line(const Outcome& outcome) {
 /// The commands that --help lists.
 inline const std::vector<std::string>& commands() {
   static const std::vector<std::string> all = [] {
-    const std::string help = run_program("--help").out, head = "\nSubcommands:\n";
-    const size_t begin = help.find(head);
-    REQUIRE(begin != help.npos);
-    std::istringstream lines(help.substr(begin + head.size()));
+    std::istringstream lines(run_program("--help").out);
     std::vector<std::string> names;
-    for (std::string line; std::getline(lines, line) && line.starts_with("  ");)
-      if (line[2] != ' ') names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    for (std::string line; std::getline(lines, line);)
+      if (line.starts_with("  ") && line[2] != ' ' && line[2] != '-')
+        names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    REQUIRE_FALSE(names.empty());
     return names;
   }();
   return all;

@@ -737,7 +737,7 @@ Exit lesson_worksheet(const WorksheetOptions& options) {
 void add_lesson_worksheet(CLI::App& group, Command& command) {
   const auto [sheet, options] = add_command(
       group, command, "worksheet", "A lesson as a page to print and fill in, as HTML", lesson_worksheet);
-  add_value(sheet, "lesson", options.id, "LESSON", "its name or number")->required();
+  add_value(sheet, "lesson", options.id, "LESSON", "its name or number");
   add_value(sheet, "--lessons", options.folder, "DIR", "another folder of lessons");
   add_language(sheet, options.language);
   add_value(sheet, "--out", options.out, "FILE", "the file to write", {},
