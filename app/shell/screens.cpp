@@ -222,18 +222,6 @@ namespace {
 
 constexpr size_t kMaxEntries = 500;
 
-// Names the fields that a drag changes, so that its next frame is the same entry.
-std::string gesture_of(std::span<const Command> made) {
-  std::string gesture;
-  for (const Command& command : made) {
-    if (const auto* edit = std::get_if<EditField>(&command))
-      gesture += edit->key + std::to_string(edit->run) + ' ';
-    else if (std::holds_alternative<SetBudget>(command))
-      gesture += "budget ";
-  }
-  return gesture;
-}
-
 }  // namespace
 
 void UndoLog::add(UndoEntry done) {
@@ -243,17 +231,23 @@ void UndoLog::add(UndoEntry done) {
 }
 
 void UndoLog::note(std::span<const Command> made, std::span<const Ticket> tickets, char selected_before,
-                   char selected_after, bool held) {
+                   char selected_after, uint64_t gesture) {
   if (std::ranges::none_of(made, can_be_taken_back)) return;
+  const bool replaces = std::ranges::any_of(made, replaces_runs);
+  if (gesture != 0 && !done_.empty() && done_.back().gesture == gesture) {  // the same press goes on
+    UndoEntry& begun = done_.back();
+    begun.selected_after = selected_after;
+    begun.replaces |= replaces;
+    if (!begun.open()) begun.first = tickets.front();
+    begun.last = tickets.back();
+    return;
+  }
   UndoEntry done{.selected_before = selected_before, .selected_after = selected_after};
-  done.replaces = std::ranges::any_of(made, replaces_runs);
-  done.gesture = gesture_of(made);
+  done.replaces = replaces;
+  done.gesture = gesture;
   done.begun = done.first = tickets.front();
   done.last = tickets.back();
-  if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture)
-    done_.back().last = done.last;  // the same drag went on
-  else
-    add(std::move(done));
+  add(std::move(done));
 }
 
 void UndoLog::settle(const LabView& view) {
@@ -284,6 +278,7 @@ std::optional<UndoLog::UndoEffect> UndoLog::undo(std::vector<Command>& commands)
   if (!can_undo()) return {};
   UndoEntry done = std::move(done_.back());
   done_.pop_back();
+  done.gesture = 0;  // a press that goes on changes something else
   if (done.open()) commands.emplace_back(TakeBack{done.first, done.last});
   commands.insert(commands.end(), done.change.undo.begin(), done.change.undo.end());
   const UndoEffect back{done.selected_before, done.replaces};

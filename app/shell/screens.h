@@ -157,10 +157,10 @@ void follow_linked(Screens&, const LabView&);
 
 class UndoLog {
  public:
-  // Takes the commands of this frame and their tickets. `held`: the mouse has been down since the frame before,
-  // so that one drag of a field is one entry. `selected_before` and `selected_after` are the run shown in the diagram.
+  // Takes the commands of this frame and their tickets. Those of one gesture are one entry, whatever they change; 0:
+  // of none. `selected_before` and `selected_after` are the run shown in the diagram.
   void note(std::span<const session::Command> made, std::span<const session::Ticket> tickets,
-            char selected_before, char selected_after, bool held);
+            char selected_before, char selected_after, uint64_t gesture);
   // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
   void settle(const LabView& view);
   // The effect of undoing or redoing an entry.
@@ -182,9 +182,9 @@ class UndoLog {
   struct UndoEntry {
     session::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
-    bool replaces = false;      // its commands replaced the whole session
-    std::string gesture{};      // fields that a drag changes, so that its next frame joins this entry
-    session::Ticket begun = 0;  // the first of its commands
+    bool replaces = false;                // its commands replaced the whole session
+    uint64_t gesture = 0;                 // whose next commands join this entry; 0: none
+    session::Ticket begun = 0;            // the first of its commands
     session::Ticket first = 1, last = 0;  // its commands that the trainer has not answered
     // Entries that could be redone before this one, in case it is refused.
     std::vector<UndoEntry> undone_before{};

@@ -97,13 +97,11 @@ void check_restored(Offers& offers, const LabView& view, Message& notice) {
 // Puts the screens' requests of this frame on the list of changes that undo takes back.
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
-  const Shell& shell = state.shell;
+  Shell& shell = state.shell;
   post_commands(state);
-  const bool held =
-      ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
   session.undo.note(std::span(session.commands).subspan(shell.own_commands),
                     std::span(session.tickets).subspan(shell.own_commands), shell.selected_before,
-                    state.screens.lab.diagram().selected, held);
+                    state.screens.lab.diagram().selected, shell.gestures.now());
 
   if (std::ranges::any_of(session.commands, session::replaces_runs)) runs_were_replaced(state.files);
 }

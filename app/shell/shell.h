@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/shell/gesture.h"
 #include "app/shell/palette.h"
 #include "app/view/screen.h"
 #include "engine/core/error.h"
@@ -19,7 +20,7 @@ struct Offers {
   bool restore = false;   // the first of the lost sessions
   bool welcome = false;   // the first start: a description of the program, and where to begin
   int tour = 0;           // the stop of the tour of the Lab, from 1; 0: none is made
-  bool strip = false;     // the welcome's room over the Lab stays while the mouse is there
+  bool strip = false;     // the welcome's room over the Lab stays while the hand holds something
   bool lesson = false;    // the first lesson, after the welcome
   bool answered = false;  // set when the person answered one: the window remembers
 
@@ -41,6 +42,7 @@ struct Shell {
   std::string glossary;   // the glossary entry that is kept open
   std::string clipboard;  // the last copied text (a window also puts it on the clipboard)
   std::string page;       // the address that a copied link begins with; empty: a command is copied instead
+  Gestures gestures;
   char selected_before = 'A';
   size_t own_commands = 0;  // number of commands before the screens' own, which undo must not note
 };

@@ -6,6 +6,7 @@
 #include "app/shell/screens.h"
 #include "app/support/live_lab.h"
 #include "app/support/program.h"
+#include "app/view/pending_edits.h"
 
 namespace normscope::fixture {
 
@@ -63,9 +64,9 @@ struct Hand {
     view = lab.view();
     log.settle(*view);
   }
-  Ticket give(const Command& command) {
+  Ticket give(const Command& command, uint64_t gesture = 0) {
     const Ticket ticket = lab.post(command);
-    log.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
+    log.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', gesture);
     return ticket;
   }
   bool step(bool undo) {
@@ -252,12 +253,8 @@ TEST_CASE("a message of something else is taken for no refusal, and a refusal is
 TEST_CASE("a drag over a slow trainer is one entry, and so are budgets and forks what they were") {
   Hand hand;
   hand.gate.set(true);
-  const auto drag = [&](const Command& command) {
-    const Ticket ticket = hand.lab.post(command);
-    hand.log.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', true);
-  };
-  for (const char* rate : {"0.001", "0.002", "0.004"}) drag(EditField{-1, "train.lr", rate});
-  for (const int budget : {70, 80, 90}) drag(SetBudget{budget});
+  for (const char* rate : {"0.001", "0.002", "0.004"}) hand.give(EditField{-1, "train.lr", rate}, 1);
+  for (const int budget : {70, 80, 90}) hand.give(SetBudget{budget}, 2);
   hand.give(SetBudget{100});
   ForkRequest fork;
   fork.spec = *hand.view->runs[0].spec;
@@ -280,6 +277,53 @@ TEST_CASE("a drag over a slow trainer is one entry, and so are budgets and forks
   hand.rest();
   CHECK(hand.view->runs[0].spec->train.schedule.peak == 0.003f);
   CHECK_FALSE(hand.log.can_undo());
+}
+
+TEST_CASE("a press is one entry, whatever it changes, and ends where something was taken back") {
+  Hand hand;
+  const bool answered = GENERATE(false, true);
+  const auto state = [&] {
+    return fmt::format("{} {} {}", get_field(*hand.view->runs[0].spec, "train.lr"), layers(*hand.view),
+                       hand.view->budget);
+  };
+  const std::string start = state();
+  const auto drag = [&](const Command& command, uint64_t gesture) {
+    hand.give(command, gesture);
+    if (answered) hand.rest();
+  };
+  const auto step = [&](bool undo, const std::string& to) {
+    REQUIRE(hand.step(undo));
+    hand.rest();
+    CHECK(state() == to);
+  };
+  drag(EditField{0, "train.lr", "0.01"}, 1);
+  drag(EditField{0, "model.layers", "2"}, 1);
+  drag(SetBudget{70}, 1);
+  drag(EditField{0, "train.lr", "0.02"}, 1);
+  drag(EditField{0, "train.lr", "0.03"}, 2);
+  hand.rest();
+  CHECK(state() == "0.03 2 70");
+  step(true, "0.02 2 70");
+  step(true, start);
+  CHECK_FALSE(hand.log.can_undo());
+  step(false, "0.02 2 70");
+  drag(EditField{0, "train.lr", "0.04"}, 1);
+  hand.rest();
+  step(true, "0.02 2 70");
+  step(true, start);
+}
+
+TEST_CASE("a setting of all runs that is asked of one is shown in all before the trainer has answered") {
+  const auto view = fixture::trained_view({"post", "pre"}, 1, "run.seed", "3", 0);
+  const auto [key, value] = GENERATE(
+      table<std::string, std::string>({{"run.seed", "7"}, {"data.name", "copy"}, {"train.warmup", "9"}}));
+  INFO(key);
+  view::PendingEdits pending;
+  const Command asked = EditField{1, key, value};
+  pending.note(*view, std::span(&asked, 1));
+  const LabView then = pending.applied(*view);
+  CHECK(get_field(*then.runs[1].spec, key) == value);
+  CHECK((get_field(*then.runs[0].spec, key) == value) == (key != "train.warmup"));
 }
 
 TEST_CASE("what was refused leaves what can be made again") {

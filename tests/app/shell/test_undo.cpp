@@ -26,7 +26,7 @@ void give(LiveDriver& lab, const Command& command) {
 // Gives a command before any view tells what became of it.
 void give_unseen(LiveDriver& lab, const Command& command) {
   const Ticket ticket = lab.lab.post(command);
-  lab.state.session.undo.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
+  lab.state.session.undo.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', 0);
 }
 
 }  // namespace
@@ -112,6 +112,69 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       CHECK(end[i] == start[i]);
     }
   }
+}
+
+TEST_CASE("undo goes back by presses of the button and held keys, not by settings") {
+  LiveDriver lab;
+  const auto rate = [&] { return get_field(*lab.view().runs[0].spec, "train.lr"); };
+  std::vector<std::string> were{rate()};
+  const auto changed = [&] {
+    lab.settle();
+    REQUIRE(rate() != were.back());
+    were.push_back(rate());
+  };
+  for (const char* to : {"plot/loss", "settings/model.layers"}) {
+    lab.driver.drag("settings/train.lr", to);
+    changed();
+  }
+  const auto hold_right = [&](int frames) {
+    ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, true);
+    lab.driver.frames(frames);
+    ImGui::GetIO().AddKeyEvent(ImGuiKey_RightArrow, false);
+    changed();
+  };
+  hold_right(60);  // as long as it takes to repeat
+  hold_right(1);
+  while (were.size() > 1) {
+    were.pop_back();
+    lab.key("Ctrl+Z");
+    CHECK(rate() == were.back());
+  }
+  CHECK_FALSE(lab.state.session.undo.can_undo());
+}
+
+TEST_CASE("an edit that is undone leaves the step, the weights and the losses of a run that never had it") {
+  const std::string key = GENERATE("train.lr", "model.norm");
+  INFO(key);
+  LiveDriver lab;
+  lab.train(5);
+  give(lab, EditField{-1, key, key == "train.lr" ? "0.1" : "rms"});
+  lab.train(5);
+  lab.key("Ctrl+Z");  // back to step 5 or 0, and up to the Lab's step
+  for (const int32_t step : {10, 16}) {
+    CHECK(lab.view().step == step);
+    for (const RunView& run : lab.view().runs) {
+      CHECK(run.edits.empty());
+      CHECK(test::same_bits(test::losses(run), test::alone(*run.spec, step)));  // as its weights give them
+    }
+    if (step == 10) lab.train(6);
+  }
+}
+
+TEST_CASE("however many edits are kept, the run of before the newest one comes back as it was left") {
+  LiveDriver lab({fixture::small_runs().front()});
+  std::vector<Edit> edits;
+  for (int i = 1; i <= 14; ++i) {
+    lab.train(1);
+    give(lab, EditField{0, "train.lr", fmt::format("{}", 0.001 * i)});
+    edits = lab.view().runs[0].edits;
+  }
+  edits.pop_back();
+  lab.train(3);
+  lab.key("Ctrl+Z");
+  const RunView& run = lab.view().runs[0];
+  CHECK(run.edits == edits);
+  CHECK(test::same_bits(test::losses(run), test::alone(*run.origin, run.step, edits)));
 }
 
 TEST_CASE("a text that was dropped on the window is taken back, and the runs come back as they were left") {
