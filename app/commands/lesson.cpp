@@ -68,7 +68,7 @@ Exit show(const Lesson& lesson) {
     for (const Neighbour& n : check.excludes) say("       excludes: {}\n", n.what);
     if (kept && kept->measures.contains(m.id)) {
       const Spread& s = kept->measures.at(m.id).spread;
-      say("       {} of {} seeds: {}, from {} to {}\n", to_string(m.mean) + std::string(" mean"),
+      say("       {} of {} seeds: {}, from {} to {}\n", average_words(m.mean),
           kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
     }
   }

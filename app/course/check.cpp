@@ -11,7 +11,9 @@
 #include <iterator>
 #include <limits>
 #include <set>
+#include <span>
 
+#include "app/course/curves.h"
 #include "app/course/map.h"
 #include "app/course/report.h"
 #include "app/course/tables.h"
@@ -391,6 +393,25 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
   return spread_of(y, m.mean).mean;
 }
 
+/// The share of a gradient that the norms of a walk leave at a step, from the W2 of the top layer down to that of a
+/// layer: one over the product of the divisors on this way.
+double left_of(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  const Curve& walk = *lesson.curve(m.curve);
+  const auto layers = static_cast<size_t>(layers_of(walk.y, lesson.run(walk.run)->spec.model));
+  const size_t begin = static_cast<size_t>(m.a - walk.from) * layers;
+  std::vector<std::span<const double>> squares;
+  for (const std::string& id : *norms_of_walk(lesson, walk.id)) {
+    const auto it = curves.find(id);
+    if (it == curves.end() || it->second.y.size() < begin + layers) return kUnknown;
+    squares.push_back(std::span(it->second.y).subspan(begin, layers));
+  }
+  const std::vector<std::vector<double>> divisors = divisors_of(squares);
+  double left = 1;
+  for (size_t layer = static_cast<size_t>(m.b) - 1; layer + 1 < layers; ++layer)
+    for (const double divisor : divisors[layer]) left /= divisor;
+  return left;
+}
+
 /// Turns "nats" into "nat". A factor ("1 times as much") and a symbol ("1 ms") stay as they are.
 std::string singular(const std::string& unit) {
   const bool plural = unit.size() > 3 && unit.ends_with('s') && !unit.ends_with("ss") && unit != "times";
@@ -459,6 +480,7 @@ double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) 
                  b = evaluate(lesson, *lesson.measure(m.second), curves);
     return m.take == "ratio" ? a / b : a - b;
   }
+  if (m.take == "left") return left_of(lesson, m, curves);
   const auto it = curves.find(m.curve);
   const double offset = m.offset.empty() ? kUnknown : evaluate(lesson, *lesson.measure(m.offset), curves);
   return it == curves.end() ? kUnknown : of_curve(m, it->second, curves, offset);

@@ -413,6 +413,18 @@ CurveData partial_curve(const Curve& curve, const ModelConfig& model, const Hist
   if (curve.of == Curve::Of::Profile) return profile(curve, history, model);
   return curve.of == Curve::Of::Run ? history_curve(curve, history, model, level) : CurveData{};
 }
+std::vector<std::vector<double>> divisors_of(const std::vector<std::span<const double>>& squares) {
+  if (squares.empty()) return {};
+  const size_t layers = squares.back().size();
+  std::vector<std::vector<double>> divisors(layers);
+  for (size_t layer = 0; layer < layers; ++layer) {
+    for (size_t sublayer = squares.size() - 1; layer + 1 < layers && sublayer-- > 0;)
+      divisors[layer].push_back(std::sqrt(squares[sublayer][layer + 1]));
+    divisors[layer].push_back(std::sqrt(squares.back()[layer]));
+  }
+  return divisors;
+}
+
 namespace {
 
 /// Excludes placements, because the name of the run states them already.
@@ -443,15 +455,6 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   return keys;
 }
 
-std::string in_words(const Lesson& lesson, const std::string& key, const std::string& value) {
-  if (key == "train.warmup" && value == "0") return lesson.words->tr("no warm-up");
-  if (key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label, *lesson.words);
-  const Field& field = *find_field(key);
-  const bool number = field.type == FieldType::Real;
-  return fmt::format("{} {}", word_for(*lesson.words, "setting", field.key, field.label),
-                     number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
-}
-
 /// Names what the learner chose in a challenge, because the run's own name does not.
 std::string chosen_placement(const Lesson& lesson, const std::string& run, const RunSpec& spec) {
   if (!lesson.challenge || lesson.challenge->run != run) return {};
@@ -476,8 +479,25 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
   label += chosen_placement(lesson, run, spec);
   for (const std::string& key : telling(lesson, changes))
     if ((!fresh || !key.starts_with("train.")) && !goes_without_saying(key, get_field(spec, key)))
-      label += ", " + in_words(lesson, key, get_field(spec, key));
+      label += ", " + setting_label(lesson, key, get_field(spec, key));
   return label;
+}
+
+std::string setting_label(const Lesson& lesson, const std::string& key, const std::string& value) {
+  const Words& words = *lesson.words;
+  if (key == "train.warmup" && value == "0") return words.tr("no warm-up");
+  if (key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label, words);
+  const Field& field = *find_field(key);
+  const std::string name = word_for(words, "setting", field.key, words::spoken(field.label, words));
+  std::string said =
+      field.type == FieldType::Real ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value;
+  if (lesson.challenge)
+    for (const Challenge::Choice& choice : lesson.challenge->choices)
+      for (const Challenge::Choice::Value& one : choice.values)
+        if (choice.field == key && one.value == value && field.type == FieldType::Choice) said = one.text;
+  if (key == "model.norm" && said == value)
+    if (const std::string* norm = words.find(fmt::format("norms.{}.name", value))) said = *norm;
+  return fmt::format("{} {}", name, said);
 }
 
 std::string setting_named_in(const Lesson& lesson, std::string_view text) {

@@ -32,6 +32,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,11 @@ bool asks_critical_rate(const Curve& curve);
 bool grows(const Curve& curve);
 /// Whether the curve has every layer at several steps: what a walk draws (pictures/pictures.h).
 inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile && curve.to > curve.from; }
+
+/// What the norms on the stream divide a gradient by at one step of a walk, for each layer from the lowest, on the way
+/// from the W2 of the layer above to its own: the roots of the mean squares that the sub-layers of the layer above read,
+/// from the top and without its last, then of the layer's own last. `squares` has all layers of each sub-layer.
+std::vector<std::vector<double>> divisors_of(const std::vector<std::span<const double>>& squares);
 
 /// Turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of` is the
 /// number of layers of the stack to which a name belongs.
@@ -93,6 +99,8 @@ CurveData partial_curve(const Curve& curve, const ModelConfig& model, const Hist
 /// affect the curve: "Post-LN".
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
                       const Curve* curve = nullptr);
+/// A setting with its value, as a label says it: "warm-up 200", "norm undivided".
+std::string setting_label(const Lesson& lesson, const std::string& key, const std::string& value);
 /// The name of a setting ("warm-up") that `text` contains although run_label() adds it by itself; empty: none.
 std::string setting_named_in(const Lesson& lesson, std::string_view text);
 

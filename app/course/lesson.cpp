@@ -32,6 +32,20 @@ size_t place_of(const Knob& knob, double value) {
 
 }  // namespace
 
+const char* average_words(Mean mean) {
+  switch (mean) {
+    case Mean::Arithmetic:
+      return "arithmetic mean";
+    case Mean::Geometric:
+      return "geometric mean";
+    case Mean::Median:
+      return "median";
+    case Mean::Count:
+      return "count";
+  }
+  return "";
+}
+
 const char* to_string(Mean mean) {
   constexpr const char* kNames[] = {"arithmetic", "geometric", "median", "count"};
   return kNames[static_cast<size_t>(mean)];
@@ -79,6 +93,35 @@ bool shows_trained_map(const Lesson& lesson, std::string_view run) {
                              [&](const Figure& f) { return f.map_run == run && !f.map_at_start; });
 }
 
+const std::vector<std::string>* norms_of_walk(const Lesson& lesson, std::string_view walk) {
+  for (const Figure& figure : lesson.figures) {
+    const auto at = static_cast<size_t>(std::ranges::find(figure.walk, walk) - figure.walk.begin());
+    if (at < figure.walk_norms.size() && !figure.walk_norms[at].empty()) return &figure.walk_norms[at];
+  }
+  return nullptr;
+}
+
+bool shows(const Figure& figure, const Curve& curve) {
+  const auto holds = [&](const std::vector<std::string>& ids) {
+    return std::ranges::find(ids, curve.id) != ids.end();
+  };
+  if (curve.of == Curve::Of::Tape && (curve.run == figure.tape || curve.run == figure.bars)) return true;
+  if (curve.of == Curve::Of::Shares && curve.run == figure.map_run && curve.at_start == figure.map_at_start)
+    return true;
+  const bool cell =
+      !figure.cells.empty() && (curve.id == figure.cells || curve.id.starts_with(figure.cells + "."));
+  return cell || holds(figure.walk) || holds(figure.chain) || figure.ball == curve.id ||
+         std::ranges::any_of(figure.walk_norms, holds) ||
+         std::ranges::find(figure.lines, curve.id, &FigureLine::curve) != figure.lines.end();
+}
+
+bool shows(const Lesson& lesson, const Figure& figure, const Measure& measure) {
+  if (measure.curve.empty())
+    return shows(lesson, figure, *lesson.measure(measure.first)) &&
+           shows(lesson, figure, *lesson.measure(measure.second));
+  return shows(figure, *lesson.curve(measure.curve));
+}
+
 std::string definition(const Lesson& lesson) {
   std::string out;
   // Only differences from the default model are listed, so that a new field of the engine makes no lesson stale.
@@ -114,6 +157,9 @@ std::string definition(const Lesson& lesson) {
   for (const Measure& m : lesson.measures)
     if (!m.law.empty())
       out += fmt::format("law {} {} [{}] {}\n", m.id, m.law, fmt::join(m.rivals, " "), m.offset);
+  for (const Measure& m : lesson.measures)
+    if (m.take == "left")
+      out += fmt::format("norms {} [{}]\n", m.id, fmt::join(*norms_of_walk(lesson, m.curve), " "));
   return out;
 }
 

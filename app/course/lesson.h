@@ -148,6 +148,7 @@ std::string thought_behind(const Lesson& lesson, const std::vector<std::string>&
 /// where a value may end at a bound of its measurement (may_be_censored in check.h); by a count for yes or no.
 enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
+const char* average_words(Mean mean);  ///< "geometric mean", "median"
 
 /// A run of the lesson: the default model with some fields set.
 struct LessonRun {
@@ -207,11 +208,11 @@ struct Measure {
   std::string label{};  ///< "gradient of layer 1 at step 20, run A"
   std::string curve{};
   /// One of at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope,
-  /// lead; for two other measures: ratio, difference.
+  /// lead, left (by the norms of a walk, Figure::walk_norms); for two other measures: ratio, difference.
   std::string take{};
   double a = 0,
          b = 0;      ///< at: a; mean, median, min, max, passes: from a to b (all when equal); fall: a over b;
-                     ///< first_below: a
+                     ///< first_below: a; left: at step a, down to layer b
   double limit = 0;  ///< passes: 1 where a value of the part exceeds it, else 0
   std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
   /// lead: the smallest misfit() of a rival divided by this law's misfit() (check.h). "line" is x, "root" the root of
@@ -264,7 +265,7 @@ struct FigureAxis {
   bool log = false;
   double low = 0, high = 1;
   std::vector<double> ticks;
-  // The quantity on the axis, read from its English label, because the shown label is translated.
+  // The quantity on the axis, as the curves of the figure's lines say (set_quantities in tables.h).
   bool loss = false;   ///< its numbers have two decimals
   bool steps = false;  ///< of training: losses at the ends of lines are means
 };
@@ -393,6 +394,13 @@ struct Lesson {
 /// Whether a figure shows a beta^2 map of the run; `shows_trained_map`: whether one shows the map after training.
 bool shows_map(const Lesson& lesson, std::string_view run);
 bool shows_trained_map(const Lesson& lesson, std::string_view run);
+
+/// The curves of what the norms on the stream of this walk read, by sub-layer, as a figure draws their divisors
+/// (Figure::walk_norms); null where none does.
+const std::vector<std::string>* norms_of_walk(const Lesson& lesson, std::string_view walk);
+/// Whether a learner can read the curve in the figure, or all that the measure is computed from.
+bool shows(const Figure& figure, const Curve& curve);
+bool shows(const Lesson& lesson, const Figure& figure, const Measure& measure);
 
 /// A text of everything that decides a measured number, and nothing else: runs, curves, measures.
 /// measured.json keeps its hash; another hash means that the numbers belong to another experiment.

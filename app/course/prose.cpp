@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -22,7 +23,7 @@ const std::map<std::string_view, Kind> kWords{
     {"text", Kind::Sample}, {"name", Kind::Name}, {"lesson", Kind::Lesson}};
 constexpr std::string_view kExpected =
     "{A}, {value NAME}, {band NAME}, {ref NAME}, {drag NAME}, {text A}, {name A}, {if NAME < NUMBER}, "
-    "{else if NAME < NUMBER}, {else}, {always} or {end}";
+    "{else if NAME < NUMBER}, {else}, {always}, {task FIGURE} or {end}";
 
 /// The place of the first byte that is not part of a whole UTF-8 character.
 size_t first_bad_byte(std::string_view s) {
@@ -200,12 +201,12 @@ class Reader {
   /// Requires a sentence in forms to end in its paragraph, and one form to cover all other cases.
   void check_forms(const std::vector<Inline>& inlines) const {
     const Inline* begun = nullptr;
-    bool last = false;  // {else} or {always} has begun
+    bool last = false;  // {else}, {always} or {task} has begun
     for (const Inline& piece : inlines) {
       if (opens(piece.kind)) {
         if (begun) refuse(piece.line, Message("{{{}}} inside another: expected {{end}} before", piece.text));
         begun = &piece;
-        last = piece.kind == Kind::Always;
+        last = piece.kind != Kind::If;
       } else if (piece.kind == Kind::Otherwise || piece.kind == Kind::End) {
         if (!begun)
           refuse(piece.line,
@@ -239,9 +240,17 @@ class Reader {
     add(out, piece, word->second, std::string(inside.substr(blank + 1)));
   }
 
-  /// Reads {if ...}, {else if ...}, {else}, {always}, {end}; false for anything else.
+  /// Reads {if ...}, {else if ...}, {else}, {always}, {task ...}, {end}; false for anything else.
   bool form(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {
     const bool first = inside.starts_with("if "), next = inside.starts_with("else if ");
+    if (inside.starts_with("task ")) {
+      std::istringstream names{std::string(inside.substr(5))};
+      std::string figure;
+      names >> figure;
+      add(out, piece, Kind::Task, figure);
+      out.back().answers.assign(std::istream_iterator<std::string>(names), {});
+      return true;
+    }
     const Kind kind = first                      ? Kind::If
                       : next || inside == "else" ? Kind::Otherwise
                       : inside == "always"       ? Kind::Always

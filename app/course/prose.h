@@ -11,6 +11,8 @@
 //                    a sentence in several forms: the first whose conditions hold is shown
 //   {if changed} ... holds while a setting of the learner's own is shown
 //   {always} ... {end}  a sentence that is true whatever is measured
+//   {task FIGURE MEASURE ...} ... {end}  the same, and asks the learner to work something out from what the figure
+//                    shows; the measures are its answers, if they are told later (reader.h checks them)
 // Read once with the lesson; formulas are parsed then, so that a mistake is reported when the file is read and not
 // when it is drawn.
 #pragma once
@@ -36,7 +38,7 @@ struct Condition {
 };
 
 struct Inline {
-  /// If, Otherwise, Always and End only mark where the forms of a sentence begin and end.
+  /// If, Otherwise, Always, Task and End only mark where the forms of a sentence begin and end.
   enum class Kind : uint8_t {
     Text,
     Formula,
@@ -51,17 +53,21 @@ struct Inline {
     If,
     Otherwise,
     Always,
+    Task,
     End
   } kind = Kind::Text;
   std::string text{};  ///< the words of a Text; otherwise the name
   bool strong = false;
   std::vector<Condition> conditions{};  ///< of an If; of an Otherwise, none for {else}
+  std::vector<std::string> answers{};  ///< of a Task, whose text is the figure: measures told on a later page
   tex::Formula formula{};
   int line = 0;  ///< in the file
 };
 
 /// Whether a sentence in several forms, or one that is always true, begins here.
-inline bool opens(Inline::Kind kind) { return kind == Inline::Kind::If || kind == Inline::Kind::Always; }
+inline bool opens(Inline::Kind kind) {
+  return kind == Inline::Kind::If || kind == Inline::Kind::Always || kind == Inline::Kind::Task;
+}
 
 struct Block {
   enum class Kind : uint8_t { Paragraph, Heading, Item, Note, Display, Rule } kind = Kind::Paragraph;

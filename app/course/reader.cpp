@@ -64,8 +64,6 @@ FigureAxis read_axis(Table t) {
                .low = t.number("low"),
                .high = t.number("high"),
                .ticks = t.numbers("ticks")};
-  a.loss = a.label.starts_with("loss");
-  a.steps = a.label == "training step";
   if (a.low >= a.high) t.refuse("low", "is not below high: expected a range");
   if (a.log && a.low <= 0) t.refuse("low", "is not positive: expected more than 0 on a log axis");
   t.done();
@@ -361,6 +359,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   for (Figure& figure : lesson.figures)
     if (const Curve* border = lesson.curve(figure.cells); border && border->of == Curve::Of::Border)
       set_cell_axes(*border, figure);
+  set_quantities(lesson);
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.what_if = t.text("what_if", "");
@@ -652,12 +651,27 @@ class Checker : TableChecker {
       throw Error("{}:1: {} words: expected at most {} between two actions", step.text.file, words,
                   kMaxStepWords);
     for (const Block& block : step.text.blocks) {
-      bool in_forms = false;
+      bool in_forms = false, answered = false;
+      const Inline* asked = nullptr;  // the task within which a piece stands
       for (const Inline& piece : block.inlines) {
         using Kind = Inline::Kind;
-        if (piece.kind == Kind::If || piece.kind == Kind::Always) in_forms = true;
-        if (piece.kind == Kind::End) in_forms = false;
+        if (opens(piece.kind)) in_forms = true;
+        if (piece.kind == Kind::Task) asked = task(piece, kind);
+        if (asked && piece.kind == Kind::End && !answered)
+          throw Error(
+              "{}:{}: {{task {}}} has no answer: expected {{value NAME}} in it, or {{task {} NAME}} where it "
+              "is told later",
+              step.text.file, asked->line, asked->text, asked->text);
+        if (piece.kind == Kind::Task) answered = !piece.answers.empty();
+        if (piece.kind == Kind::End) {
+          in_forms = false;
+          asked = nullptr;
+        }
         inline_piece(step.text, piece, kind);
+        if (asked && (piece.kind == Kind::Value || piece.kind == Kind::Band)) {
+          answer(step.text, *asked, piece.text);
+          answered = true;
+        }
         if (piece.kind == Kind::Value && !in_forms)
           throw Error(
               "{}:{}: {{value {}}} in a sentence with one form only: expected {{if NAME < "
@@ -666,6 +680,47 @@ class Checker : TableChecker {
               step.text.file, piece.line, piece.text);
       }
     }
+  }
+
+  /// Requires a figure that the learner can open on this page, answers that are computed from what it shows, and that
+  /// a task which holds none of its answers tells them on this page or later.
+  const Inline* task(const Inline& task, StepKind kind) const {
+    const Step& step = lesson_.step(kind);
+    if (std::ranges::find(step.figures, task.text) == step.figures.end())
+      throw Error("{}:{}: {{task {}}} is of no figure of this page: expected one of step.{}", step.text.file,
+                  task.line, task.text, to_string(kind));
+    for (const std::string& measure : task.answers) {
+      if (!lesson_.measure(measure))
+        throw Error("{}:{}: '{}' is not in this lesson: expected a measure of it", step.text.file, task.line,
+                    measure);
+      answer(step.text, task, measure);
+      if (!told_from(kind, measure))
+        throw Error(
+            "{}:{}: {{task {}}}: no text tells '{}': expected {{value {}}}, or {{if {} ...}}, here or later",
+            step.text.file, task.line, task.text, measure, measure, measure);
+    }
+    return &task;
+  }
+
+  void answer(const Prose& prose, const Inline& task, const std::string& measure) const {
+    if (!shows(lesson_, *lesson_.figure(task.text), *lesson_.measure(measure)))
+      throw Error(
+          "{}:{}: '{}' answers a task of figure {}, and is computed from what that figure does not show: "
+          "expected a measure of its curves",
+          prose.file, task.line, measure, task.text);
+  }
+
+  bool told_from(StepKind first, const std::string& measure) const {
+    for (const StepKind kind : kSteps) {
+      if (kind < first) continue;
+      for (const Block& block : lesson_.step(kind).text.blocks)
+        for (const Inline& piece : block.inlines)
+          if (((piece.kind == Inline::Kind::Value || piece.kind == Inline::Kind::Band) &&
+               piece.text == measure) ||
+              std::ranges::find(piece.conditions, measure, &Condition::measure) != piece.conditions.end())
+            return true;
+    }
+    return false;
   }
 
   /// Refuses a text that names a setting, because labels add the settings of the run that is shown.
@@ -789,6 +844,7 @@ std::vector<std::string> braces_of(const Prose& prose) {
                          : piece.kind == Kind::Drag      ? "drag "
                          : piece.kind == Kind::Sample    ? "text "
                          : piece.kind == Kind::Name      ? "name "
+                         : piece.kind == Kind::Task      ? "task "
                                                          : "";
       if (piece.kind != Kind::Text && piece.kind != Kind::Formula)
         all.push_back(fmt::format("{{{}{}}}", word, piece.text));

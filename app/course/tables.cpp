@@ -78,6 +78,7 @@ class MeasureChecker : TableChecker {
       return;
     }
     need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
+    if (m.take == "left") left(m, *lesson_.curve(m.curve), table);
     if (!m.against.empty() && !is_scale(m.against))
       need(lesson_.curve(m.against), table, "against", m.against, "x, log x or a curve");
     if (m.law.empty()) return;
@@ -88,6 +89,18 @@ class MeasureChecker : TableChecker {
     }
     if (!is_law(m.law)) need(lesson_.curve(m.law), table, "law", m.law, "line, root, log or a curve");
     if (log) need(lesson_.measure(m.offset), table, "offset", m.offset, "the measure that is N0 of the log");
+  }
+
+  /// Requires a walk with norms, and a step and a layer of it.
+  void left(const Measure& m, const Curve& walk, const std::string& table) const {
+    if (!norms_of_walk(lesson_, walk.id))
+      refuse(table, "curve",
+             Message("'{}' meets no norms: expected a curve of walk = [...] with its walk_norms", walk.id));
+    if (m.a < walk.from || m.a > walk.to)
+      refuse(table, "step",
+             Message("{} is no step of '{}': expected {} to {}", m.a, walk.id, walk.from, walk.to));
+    if (const int32_t top = layers_of(walk.y, lesson_.run(walk.run)->spec.model); m.b >= top)
+      refuse(table, "layer", Message("{} is not below the top: expected 1 to {}", m.b, top - 1));
   }
 
   void check(const Check& c) const {
@@ -285,13 +298,17 @@ Curve read_curve(const std::string& id, Table t) {
 
 Measure read_measure(const std::string& id, Table t) {
   Measure m{.id = id, .label = t.text("label")};
-  const std::vector<std::string_view> takes{"at",     "mean", "median",      "min",       "max",
-                                            "passes", "fall", "first_below", "exponent",  "r2",
-                                            "slope",  "lead", "ratio",       "difference"};
+  const std::vector<std::string_view> takes{"at",     "mean", "median",      "min",        "max",
+                                            "passes", "fall", "first_below", "exponent",   "r2",
+                                            "slope",  "lead", "ratio",       "difference", "left"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
     m.first = t.text("first");
     m.second = t.text("second");
+  } else if (m.take == "left") {
+    m.curve = t.text("curve");
+    m.a = t.whole("step", 1, kLastStep);
+    m.b = t.whole("layer", 1, static_cast<int32_t>(kDeepest));
   } else {
     m.curve = t.text("curve");
     m.a = t.number(m.take == "fall"          ? "from"
@@ -341,6 +358,23 @@ void set_bounds(Lesson& lesson) {
       continue;  // as multiples of the step that was made, whatever its rate
     m.least = experiments::critical_shares().least;
     m.most = experiments::critical_shares().most;
+  }
+}
+
+void set_quantities(Lesson& lesson) {
+  constexpr std::string_view kLosses[] = {"loss", "excess", "final_loss", "final_excess"};
+  const auto all = [&](const Figure& figure, const auto& holds) {
+    return !figure.lines.empty() && std::ranges::all_of(figure.lines, [&](const FigureLine& line) {
+      const Curve* curve = lesson.curve(line.curve);
+      return curve && holds(*curve);
+    });
+  };
+  for (Figure& figure : lesson.figures) {
+    figure.x.steps = all(figure, [](const Curve& c) { return c.of == Curve::Of::Run; });
+    figure.y.loss = all(figure, [&](const Curve& c) {
+      return (c.of == Curve::Of::Run || c.of == Curve::Of::Sweep) && !c.relative &&
+             std::ranges::find(kLosses, c.y) != std::end(kLosses);
+    });
   }
 }
 

@@ -41,6 +41,8 @@ class TableChecker {
 
 /// Sets each measure's bounds, at which shown() writes "at least" or "at most", and whether it is a loss.
 void set_bounds(Lesson& lesson);
+/// Says of each figure's axes, from the curves of its lines, whether they are of training steps and of losses.
+void set_quantities(Lesson& lesson);
 /// Requires that every curve and measure named by a measure or check is in the lesson. A measure that
 /// may end at a bound of its measurement (may_be_censored in check.h) must be counted or have a median, because a mean
 /// of such values is unknown. Throws Error.

@@ -29,6 +29,7 @@ struct Walk {
     /// For each layer the divisors of the gradient on its way into the layer, in the order in which it passes the
     /// norms: the spread of each norm's input. Empty where there is no norm on the stream, or nothing is known.
     std::vector<std::vector<double>> divisors{};
+    std::string shorter{};  ///< the name without settings, which the letter tells apart
   };
   std::vector<Stack> stacks{};
   int32_t layers = 0;  ///< of the highest stack

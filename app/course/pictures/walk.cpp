@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "app/course/curves.h"
 #include "app/ui/widgets.h"
@@ -89,10 +90,8 @@ void paint_stack(Painter& p, const Theme& t, const Walk& walk, size_t i, const W
   const Rect head{at.left(i), at.heads.y, at.stack, at.heads.h};
   tile(p, t, {head.x, head.y + 2, 18, 18}, stack.run);
   const TextStyle style{Face::Bold, type::body};
-  const std::string placement =
-      stack.name.substr(0, stack.name.find(','));  // the letter tells two of it apart
   p.text_in({head.x + 26, head.y, head.w - 26, 22}, style, t.ink,
-            fitting(p, style, head.w - 26, {stack.name, placement}));
+            fitting(p, style, head.w - 26, {stack.name, stack.shorter}));
   paint_slab(p, t, at.slab_of(i, 0), words.tr("loss"));
   for (int32_t layer = walk.layers; layer > 0; --layer)
     paint_slab(p, t, at.slab_of(i, walk.layers + 1 - layer), words.tr("layer {number}", {{"number", layer}}));
@@ -120,22 +119,16 @@ void paint_key(Painter& p, const Theme& t, const Walk& walk, const WalkPlaces& a
   }
 }
 
-/// By layer, the roots of the squares that the norms read on the way from the W2 above to the layer's
-/// own: the sub-layers of the layer above but its last, from the top, then the layer's own last.
-std::vector<std::vector<double>> divisors_of(const std::vector<std::string>& curves, const FigureData& data,
-                                             size_t begin, size_t layers) {
-  std::vector<const std::vector<double>*> squares;
-  for (const std::string& id : curves) squares.push_back(seen_values(id, data));
-  const bool known = std::ranges::all_of(
-      squares, [&](const auto* of_sublayer) { return of_sublayer && of_sublayer->size() >= begin + layers; });
-  if (squares.empty() || !known) return {};
-  std::vector<std::vector<double>> divisors(layers);
-  for (size_t layer = 0; layer < layers; ++layer) {
-    for (size_t sublayer = squares.size() - 1; layer + 1 < layers && sublayer-- > 0;)
-      divisors[layer].push_back(std::sqrt((*squares[sublayer])[begin + layer + 1]));
-    divisors[layer].push_back(std::sqrt((*squares.back())[begin + layer]));
+/// The divisors that may be seen of the layers whose numbers begin at `begin`.
+std::vector<std::vector<double>> seen_divisors(const std::vector<std::string>& curves, const FigureData& data,
+                                               size_t begin, size_t layers) {
+  std::vector<std::span<const double>> squares;
+  for (const std::string& id : curves) {
+    const std::vector<double>* of_sublayer = seen_values(id, data);
+    if (!of_sublayer || of_sublayer->size() < begin + layers) return {};
+    squares.push_back(std::span(*of_sublayer).subspan(begin, layers));
   }
-  return divisors;
+  return divisors_of(squares);
 }
 
 /// A share in words, rounded in its logarithm to the nearest share that has words.
@@ -187,6 +180,7 @@ Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data,
     Walk::Stack stack{curve.run[0] - 'A', part_of(curve.y, *lesson.words), {}};
     stack.part = stack.name;
     if (stack.part.empty()) stack.name = run_label(lesson, curve.run, data.changes, &curve);
+    stack.shorter = stack.part.empty() ? lesson.run(curve.run)->name : stack.part;
     const int32_t layers = layers_in(lesson, curve, data.changes);
     walk.layers = std::max(walk.layers, layers);
     const auto begin = static_cast<size_t>(std::max(0, step - curve.from) * layers);
@@ -194,7 +188,7 @@ Walk walk_at(const Lesson& lesson, const Figure& figure, const FigureData& data,
     for (size_t at = begin; values && at < begin + static_cast<size_t>(layers); ++at)
       if (begin + static_cast<size_t>(layers) <= values->size()) stack.lengths.push_back((*values)[at]);
     if (const size_t place = walk.stacks.size(); place < figure.walk_norms.size())
-      stack.divisors = divisors_of(figure.walk_norms[place], data, begin, stack.lengths.size());
+      stack.divisors = seen_divisors(figure.walk_norms[place], data, begin, stack.lengths.size());
     walk.stacks.push_back(std::move(stack));
   }
   return walk;

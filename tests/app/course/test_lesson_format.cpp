@@ -3,6 +3,7 @@
 // list of lessons, which holds all of them however small the window is.
 #include "app/course/lesson.h"
 #include "app/course/map.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/report.h"
 #include "app/course/tables.h"
 #include "app/lesson-player/progress.h"
@@ -44,6 +45,83 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
 
   CHECK(contains(refusal_of(kSmall, "It writes {text other}."),
                  "'other' is not in this lesson: expected a run with a letter of it"));
+}
+
+/// Why a lesson is refused whose Compare says this; empty when it is not.
+std::string refused_in_compare(const std::string& toml, const std::string& prose) {
+  return test::error_of(
+      [&] {
+        parse_lesson(toml, "lessons/99-small", [&](const std::string& file) {
+          return file.ends_with("compare.md") ? prose : std::string("Run {A}.");
+        });
+      },
+      "");
+}
+
+TEST_CASE("a task is of a figure of its page, and has answers that the figure shows") {
+  const std::string hidden =
+      with("[measure.b]",
+           "[measure.c]\nlabel = \"c\"\ncurve = \"over_time\"\ntake = \"at\"\nx = 1\n\n[measure.b]");
+  const std::string mixed =
+      replaced(hidden, "[measure.b]",
+               "[measure.d]\nlabel = \"d\"\ntake = \"ratio\"\nfirst = \"a\"\nsecond = \"c\"\n\n[measure.b]");
+  for (const char* right :
+       {"{task f}How much? {value a}.{end}", "{task f a}How much?{end} {always}{value a}.{end}",
+        "{task f a}How much?{end} {if a > 1}Much.{else}Little.{end}"})
+    CHECK(refused_in_compare(hidden, right) == "");
+  for (
+      const auto& [prose, why] :
+      {std::pair{
+           "{task f}How much? {value c}.{end}",
+           "compare.md:1: 'c' answers a task of figure f, and is computed from what that figure does not show"},
+       {"{task f}How much? {value d}.{end}", "'d' answers a task of figure f"},
+       {"{task f c}How much?{end} {always}{value c}.{end}", "'c' answers a task of figure f"},
+       {"{task f a}How much?{end}", "{task f}: no text tells 'a'"},
+       {"{task f e}How much?{end}", "'e' is not in this lesson: expected a measure"},
+       {"{task f}How much?{end}", "{task f} has no answer"},
+       {"{task g}How much? {value a}.{end}", "{task g} is of no figure of this page"}}) {
+    INFO(prose);
+    CHECK(contains(refused_in_compare(mixed, prose), why));
+  }
+}
+
+TEST_CASE("what the norms of a walk leave is one over the divisors that its picture shows") {
+  const Lesson& lesson = *fixture::shipped_course().find("first-steps");
+  const std::optional<Results> kept = load_results(lesson);
+  REQUIRE(kept);
+  const Figure& figure = *lesson.figure("walk");
+  const Walk::Stack stack = walk_at(lesson, figure, {.reference = &*kept}, 20).stacks.front();
+  REQUIRE(stack.divisors.size() == 6);
+  for (const auto& [id, layer] : {std::pair{"left_4", 4}, {"left_1", 1}}) {
+    double left = 1;
+    for (int below = 5; below >= layer; --below)
+      for (const double divisor : stack.divisors[static_cast<size_t>(below) - 1]) left /= divisor;
+    CHECK(kept->measures.at(id).spread.mean == Approx(left).epsilon(1e-3));  // five digits are kept
+  }
+  const std::string toml = replaced(
+      with("step = 2\n", "steps = [1, 3]\n"), "[measure.b]",
+      "[measure.l]\nlabel = \"l\"\ncurve = \"by_layer\"\ntake = \"left\"\nstep = 2\nlayer = 1\n\n[measure.b]");
+  CHECK(contains(refusal_of(toml), "[measure.l.curve] 'by_layer' meets no norms"));
+}
+
+TEST_CASE("what an axis is of is known from its curves, whatever its label says") {
+  const auto figure = [](const std::string& x, const std::string& curve) {
+    return *parsed_lesson(with("[step.predict]",
+                               "[curve.loss]\nof = \"run\"\nrun = \"A\"\ny = \"loss\"\nsteps = [1, 4]\n\n"
+                               "[curve.above]\nof = \"run\"\nrun = \"A\"\ny = \"excess\"\nsteps = [1, 4]\n\n"
+                               "[figure.g]\ntitle = \"G\"\nx = { label = \"" +
+                                   x +
+                                   "\", low = 0, high = 4, ticks = [4] }\n"
+                                   "y = { label = \"nats\", low = 0, high = 4, ticks = [4] }\n"
+                                   "lines = [{ curve = \"" +
+                                   curve + "\", run = \"A\" }]\n\n[step.predict]"))
+                .figure("g");
+  };
+  for (const char* label : {"training step", "step", "Schritt"})
+    for (const char* curve : {"loss", "above"}) CHECK(ends_in_means(figure(label, curve)));
+  CHECK_FALSE(ends_in_means(figure("training step", "over_time")));
+  CHECK(figure("training step", "over_time").x.steps);
+  CHECK_FALSE(figure("training step", "by_layer").x.steps);
 }
 
 TEST_CASE("a profile is the history's number at a step, of every layer") {

@@ -120,6 +120,72 @@ TEST_CASE("the course words what it is given as told", "[listing]") {
   test::check_answers("course", answer_of);
 }
 
+TEST_CASE("whatever a page asks to be worked out is a task, so that its answer is the figure's") {
+  constexpr std::string_view kAsks[] = {"ultiply the", "ivide 1",          "add up to?",   "How much is left",
+                                        "Work out",    "ultipliziere die", "eile 1 durch", "zusammen?",
+                                        "Was bleibt?", "echne nach"};
+  for (const Course& course : {whole_course(), read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de")}) {
+    size_t tasks = 0;
+    for (const Lesson& lesson : course.lessons)
+      for (const StepKind kind : kSteps)
+        for (const Block& block : lesson.step(kind).text.blocks) {
+          bool task = false;
+          for (const Inline& piece : block.inlines) {
+            if (opens(piece.kind)) task = piece.kind == Inline::Kind::Task;
+            if (piece.kind == Inline::Kind::End) task = false;
+            tasks += piece.kind == Inline::Kind::Task;
+            for (const std::string_view asks : kAsks) {
+              INFO(lesson.id << " " << to_string(kind) << ": " << piece.text);
+              CHECK((task || piece.text.find(asks) == std::string::npos));
+            }
+          }
+        }
+    CHECK(tasks >= 2);
+  }
+}
+
+TEST_CASE("no run's name in the German course has a setting in English") {
+  const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de");
+  const auto has_word = [](const std::string& text, std::string_view word) {
+    const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+    for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+      const size_t end = at + word.size();
+      if ((at == 0 || !letter(text[at - 1])) && (end == text.size() || !letter(text[end]))) return true;
+    }
+    return false;
+  };
+  std::set<std::string> english;
+  for (const Field& field : spec_fields())
+    if (const std::string label(field.label); words::spoken(field.label, *course.words) != label)
+      english.insert(label);
+  for (const std::string_view kind : {"undivided", "batch", "simple"})
+    if (const std::string* name = words::language("en").find(fmt::format("norms.{}.name", kind));
+        name && *course.words->find(fmt::format("norms.{}.name", kind)) != *name)
+      english.insert(*name);
+  REQUIRE(english.contains("norm"));
+  REQUIRE(english.contains("undivided"));
+  size_t names = 0;
+  const auto look = [&](const Lesson& lesson, const std::string& run, const Changes& changes) {
+    const std::string name = run_label(lesson, run, changes);
+    ++names;
+    for (const std::string& word : english) {
+      INFO(lesson.id << " " << run << ": " << name << " has '" << word << "'");
+      CHECK_FALSE(has_word(name, word));
+    }
+  };
+  for (const Lesson& lesson : course.lessons) {
+    for (const LessonRun* run : lesson.all_runs()) look(lesson, run->id, {});
+    for (const Knob& knob : lesson.knobs)
+      if (lesson.has_letter(knob.run) && !is_slot(knob))
+        look(lesson, knob.run, {{knob.run, {{knob.field, fmt::format("{}", knob.high)}}}});
+    if (lesson.challenge)
+      for (const Challenge::Choice& choice : lesson.challenge->choices)
+        for (const Challenge::Choice::Value& value : choice.values)
+          look(lesson, lesson.challenge->run, {{lesson.challenge->run, {{choice.field, value.value}}}});
+  }
+  CHECK(names > 60);
+}
+
 TEST_CASE("one letter stands for one placement, where both stacks have it") {
   for (const Lesson& lesson : whole_course().lessons)
     for (const LessonRun& run : lesson.runs)

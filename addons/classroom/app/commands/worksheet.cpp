@@ -178,18 +178,54 @@ std::string prediction(const Sheet& sheet) {
   return out + element("p", words.tr("Why do you think so?")) + "\n" + lines_to_write(2);
 }
 
-/// The measures that checks, prediction and text refer to, in the lesson's order.
-std::vector<const Measure*> measured_here(const Lesson& lesson) {
+/// The measures that the prediction and the texts refer to.
+std::set<std::string> told_measures(const Lesson& lesson) {
   std::set<std::string> named{lesson.prediction.measure};
-  for (const Check& check : lesson.checks) named.insert(check.measure);
   for (const Prediction::Card& card : lesson.prediction.cards) named.insert(card.measure);
   for (const Step& step : lesson.steps)
     for (const Block& block : step.text.blocks)
-      for (const Inline& piece : block.inlines)
+      for (const Inline& piece : block.inlines) {
         if (piece.kind == Inline::Kind::Value || piece.kind == Inline::Kind::Band) named.insert(piece.text);
+        named.insert(piece.answers.begin(), piece.answers.end());
+      }
+  return named;
+}
+
+void add_runs_of(const Lesson& lesson, const Measure& measure, std::set<std::string>& runs) {
+  if (const Curve* curve = lesson.curve(measure.curve)) runs.insert(curve->run);
+  for (const std::string& part : {measure.first, measure.second})
+    if (const Measure* of = lesson.measure(part)) add_runs_of(lesson, *of, runs);
+}
+
+/// The runs that a student meets: those with a letter, and those of a figure or of a number in the texts. Others, such as
+/// the small ones behind Lesson::what_if, are measured for the checks alone.
+std::set<std::string> runs_met(const Lesson& lesson) {
+  std::set<std::string> runs;
+  for (const LessonRun& run : lesson.runs) runs.insert(run.id);
+  for (const Figure& figure : lesson.figures)
+    for (const FigureLine& line : figure.lines) runs.insert(lesson.curve(line.curve)->run);
+  std::set<std::string> told = told_measures(lesson);
+  for (const Step& step : lesson.steps)
+    for (const Block& block : step.text.blocks)
+      for (const Inline& piece : block.inlines)
+        for (const Condition& condition : piece.conditions) told.insert(condition.measure);
+  for (const std::string& id : told)
+    if (const Measure* measure = lesson.measure(id)) add_runs_of(lesson, *measure, runs);
+  return runs;
+}
+
+/// The measures that checks, prediction and text refer to, in the lesson's order, of runs that a student meets.
+std::vector<const Measure*> measured_here(const Lesson& lesson) {
+  std::set<std::string> named = told_measures(lesson);
+  for (const Check& check : lesson.checks) named.insert(check.measure);
+  const std::set<std::string> met = runs_met(lesson);
   std::vector<const Measure*> measures;
-  for (const Measure& measure : lesson.measures)
-    if (named.contains(measure.id)) measures.push_back(&measure);
+  for (const Measure& measure : lesson.measures) {
+    std::set<std::string> runs;
+    add_runs_of(lesson, measure, runs);
+    const bool here = std::ranges::includes(met, runs) || lesson.runs.empty();
+    if (here && named.contains(measure.id)) measures.push_back(&measure);
+  }
   return measures;
 }
 
@@ -227,8 +263,9 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
   if (std::ranges::any_of(lesson.curves, is_trained)) commands += command_of(runs, "normscope train") + "\n";
   std::string out = "<ul>\n";
+  const std::set<std::string> met = runs_met(lesson);
   for (const LessonRun* run : std::as_const(lesson).all_runs())
-    out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
+    if (met.contains(run->id)) out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
     if (!is_swept(curve) || curve.values.size() == 1) continue;  // their border has the same cells
@@ -410,6 +447,14 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
 
 using Kind = Inline::Kind;
 
+/// A value of the knob that is not its own: half way to the end of its range that is further away.
+double another_value(const Knob& knob, double own) {
+  const double end = knob.high - own >= own - knob.low ? knob.high : knob.low;
+  const double steps = std::round((own + (end - own) / 2 - knob.low) / knob.step);
+  const double value = knob.low + steps * knob.step;
+  return std::abs(value - own) < knob.step / 2 ? end : value;
+}
+
 class ProseWriter {
  public:
   ProseWriter(const Sheet& sheet, StepKind step) : sheet_(sheet), step_(step) {}
@@ -523,6 +568,7 @@ class ProseWriter {
       case Kind::If:
       case Kind::Otherwise:
       case Kind::Always:
+      case Kind::Task:
       case Kind::End:
         break;
     }
@@ -536,7 +582,10 @@ class ProseWriter {
   }
 
   std::string setting(const Knob& knob) const {
-    return svg_escaped(shown_value(knob, first_value(sheet_.lesson, knob)));
+    const double own = first_value(sheet_.lesson, knob);
+    const bool tried =
+        step_ == StepKind::Compare || step_ == StepKind::Explain;  // what a student is to change
+    return svg_escaped(shown_value(knob, tried && !is_slot(knob) ? another_value(knob, own) : own));
   }
 
   std::string sample(const std::string& run) const {
