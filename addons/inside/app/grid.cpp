@@ -403,7 +403,6 @@ void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at
   PanelOptions options;
   options.title = tr("What “{token}” is made of behind {row}",
                      {{"row", row_name(found, at.row)}, {"token", word_of(inside, found.tokens[token])}});
-  options.note = tr("height: share of the variance, β²");
   options.term = "beta2";
   Rect content = panel(ui, rest, options).inset(space::pad, 0);
   ui.mark("inside/shares", rest, options.title,
@@ -411,6 +410,7 @@ void draw_shares(Ui& ui, const Rect& rest, const RunInside& inside, Selection at
              "the left to the newest branch on the right: β² (Liu et al. 2020) of this token alone. "
              "Norms on the stream shrink what is older; where branches cancel each other, the shares "
              "add up to more than 1."));
+  ui.paint().text_in(content.take_top(16), kTick, ui.theme().ink3, tr("share of the variance, β²"));
   const Rect foot = content.take_bottom(22);
   std::vector<double> shares{1};
   for (int part = 0; part <= at.row && at.row > 0; ++part) {
