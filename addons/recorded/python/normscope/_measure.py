@@ -4,14 +4,14 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._branches import SubLayer
-from ._probe import ADDS, Moments, of_sum, operands
+from ._probe import ADDS, Moments, Pass, of_sum, operands
 from ._stream import Found
+from ._writer import unfailing
 
 
-class Measure(TorchDispatchMode):
+class Measure(Pass):
     """Measures stream and branches as the pass adds them up; every other op goes through."""
 
     def __init__(self, found: Found) -> None:
@@ -20,32 +20,28 @@ class Measure(TorchDispatchMode):
         self.wanted = {s.add for s in subs} | {add for s in subs for _, add, _ in s.parts}
         self.width, self.adds = found.width, 0
         self.seen: dict[int, Moments] = {}
-        self.failure: Optional[Exception] = None
 
     def begin(self) -> None:
         self.adds, self.seen = 0, {}
-
-    def end(self) -> None:
-        self.__exit__(None, None, None)
+        super().begin()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func not in ADDS:
             return func(*args, **(kwargs or {}))
         add, self.adds = self.adds, self.adds + 1
-        if add not in self.wanted or self.failure is not None:
-            return func(*args, **(kwargs or {}))
-        before = None
-        try:
-            before = operands(args, kwargs) if self.width in args[0].shape else None
-        except Exception as why:
-            self.failure = why
+        before = self.read(args, kwargs) if add in self.wanted and self.failure is None else None
         out = func(*args, **(kwargs or {}))
-        try:
-            if before is not None:
-                self.seen[add] = (*before, *of_sum(out))
-        except Exception as why:
-            self.failure = why
+        if before is not None:
+            self.note(add, before, out)
         return out
+
+    @unfailing
+    def read(self, args: Any, kwargs: Any) -> Any:
+        return operands(args, kwargs) if self.width in args[0].shape else None
+
+    @unfailing
+    def note(self, add: int, before: Any, out: torch.Tensor) -> None:
+        self.seen[add] = (*before, *of_sum(out))
 
     @property
     def whole(self) -> bool:

@@ -9,6 +9,8 @@ from typing import Any, Iterable, Optional
 
 import torch
 
+from ._writer import unfailing
+
 Tensor = torch.Tensor
 MOST = 1000  # backward passes into one gradient; after more of them the loss is not told
 HOPS = 4  # from a number that a scaler made to the one whose backward() is called
@@ -89,10 +91,14 @@ def loss_of(steps: list[list[Optional[Tensor]]]) -> tuple[Optional[Tensor], str]
     return torch.stack([x.to(numbers[0].device) for x in numbers]).sum(), ""
 
 
-# Recordings have `backward_begins` and `backward_ended`, which are called for the backward of anything.
+# Recordings have `backward_begins`, `backward_ended` and `fail`. The first two are called for the backward of anything.
 
 WATCHING: "weakref.WeakSet[Any]" = weakref.WeakSet()
 PATCHED: list[Any] = []
+
+
+def backward_is_on() -> bool:
+    return torch._C._current_graph_task_id() != -1
 
 
 def scaled(loss: Tensor) -> tuple[Optional[Tensor], Optional[Tensor]]:
@@ -122,28 +128,53 @@ def number(tensors: Any, weights: Any) -> tuple[Optional[Tensor], Optional[Tenso
     return None, factor
 
 
+class Seen:
+    """What the two patched functions do beside their work, for all recordings."""
+
+    def fail(self, why: Exception) -> None:
+        for recording in [*WATCHING]:
+            recording.fail(why)
+
+    @unfailing
+    def scaled(self, scaler: Any, loss: Any, out: Any) -> None:
+        if WATCHING and scaler._enabled and isinstance(out, Tensor) and out.grad_fn is not None:
+            out.grad_fn.metadata[KEY] = loss.detach(), scaler._scale.detach().clone()  # type: ignore[index]
+
+    @unfailing
+    def begins(self, tensors: Any, weights: Any) -> Any:
+        # Within a backward, as activation checkpointing has them, it is a part of the outer one.
+        recordings = [*WATCHING] if WATCHING and not backward_is_on() else []
+        if not recordings:
+            return None
+        told = number(tensors, weights)
+        for r in recordings:
+            r.backward_begins()
+        return recordings, told
+
+    @unfailing
+    def ended(self, recordings: list[Any], told: Any) -> None:
+        for r in recordings:
+            r.backward_ended(*told)
+
+
 def watch_backward(recording: Any) -> None:
     WATCHING.add(recording)
     if PATCHED:
         return
-    backward, scale = torch.autograd.backward, torch.amp.GradScaler.scale
+    backward, scale, seen = torch.autograd.backward, torch.amp.GradScaler.scale, Seen()
 
+    @functools.wraps(scale)
     def scale_seen(self: Any, outputs: Any) -> Any:
         out = scale(self, outputs)
-        if WATCHING and self._enabled and isinstance(out, Tensor) and out.grad_fn is not None:
-            out.grad_fn.metadata[KEY] = outputs.detach(), self._scale.detach().clone()  # type: ignore[index]
+        seen.scaled(self, outputs, out)
         return out
 
     @functools.wraps(backward)
     def backward_seen(tensors: Any, grad_tensors: Any = None, *values: Any, **more: Any) -> Any:
-        # Within a backward, as activation checkpointing has them, it is a part of the outer one.
-        recordings = [*WATCHING] if torch._C._current_graph_task_id() == -1 else []
-        loss, factor = number(tensors, grad_tensors) if recordings else (None, None)
-        for r in recordings:
-            r.backward_begins()
+        begun = seen.begins(tensors, grad_tensors)
         result = backward(tensors, grad_tensors, *values, **more)
-        for r in recordings:
-            r.backward_ended(loss, factor)
+        if begun:
+            seen.ended(*begun)
         return result
 
     PATCHED.extend([backward, scale])

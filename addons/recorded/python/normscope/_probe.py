@@ -2,11 +2,16 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+import threading
+from types import FrameType
 from typing import Any, Optional
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
+
+from ._writer import unfailing
 
 aten = torch.ops.aten
 ADDS = {aten.add.Tensor, aten.add_.Tensor}
@@ -68,42 +73,94 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     return found
 
 
-class Probe(TorchDispatchMode):
+def caller() -> Optional[FrameType]:
+    """What called into this package."""
+    frame: Optional[FrameType] = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__package__") == __package__:
+        frame = frame.f_back
+    return frame
+
+
+class Pass(TorchDispatchMode):
+    """Sees the ops of one call of a model, in the thread of that call. Meanwhile the model may be called in another
+    thread or by itself, and the call may be interrupted, so a pass knows by its frame whether it still runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failure: Optional[Exception] = None
+        self.thread = threading.get_ident()
+        self.frame: Optional[FrameType] = None
+
+    def fail(self, why: Exception) -> None:
+        self.failure = why
+
+    def begin(self) -> None:
+        self.thread, frame = threading.get_ident(), caller()
+        self.__enter__()
+        self.frame = frame
+
+    def end(self) -> None:
+        frame, self.frame = self.frame, None
+        if frame is not None:
+            self.__exit__(None, None, None)
+
+    @property
+    def here(self) -> bool:
+        return self.thread == threading.get_ident()
+
+    @property
+    def runs(self) -> bool:
+        """Whether the call is further up in this thread."""
+        frame: Optional[FrameType] = sys._getframe()
+        while frame is not None and frame is not self.frame:
+            frame = frame.f_back
+        return frame is not None
+
+    @property
+    def returns(self) -> bool:
+        """Whether the call that returns now, or that has failed, is the one that this is of."""
+        return self.here and (caller() is self.frame or not self.runs)
+
+
+class Probe(Pass):
     """Records the graph. Each tensor is known by its object, so none is kept alive."""
 
-    def __init__(self, model: torch.nn.Module, names: dict[int, str]) -> None:
+    def __init__(self, model: torch.nn.Module, names: dict[int, str], inputs: Any) -> None:
         super().__init__()
         self.graph, self.names, self.adds = Graph(), names, 0
         self.known: Any = WeakTensorKeyDictionary()
         self.modules = {id(m): clean(n) for n, m in model.named_modules()}
         self.seen: dict[int, Moments] = {}  # of each addition that may be a residual sum
-        self.failure: Optional[Exception] = None
         self.running: tuple[int, ...] = ()
         self.hooks: list[Any] = []
-
-    def start(self, inputs: Any) -> None:
         for t in tensors_in(inputs):
             self.node_of(t, "input")
+
+    def begin(self) -> None:
         hooks = torch.nn.modules.module
         self.hooks = [hooks.register_module_forward_pre_hook(self.enter),
                       hooks.register_module_forward_hook(self.leave, always_call=True)]
-        self.__enter__()
+        super().begin()
 
     def end(self) -> None:
-        self.__exit__(None, None, None)
         for hook in self.hooks:
             hook.remove()
+        super().end()
 
     def graph_to(self, outputs: Any) -> Graph:
         self.graph.outputs = [self.known[t] for t in tensors_in(outputs) if t in self.known]
         return self.graph
 
+    @unfailing
     def enter(self, module: torch.nn.Module, _: Any) -> None:
-        self.running += (len(self.graph.calls),)
-        self.graph.calls.append(self.modules.get(id(module), ""))
+        if self.here:
+            self.running += (len(self.graph.calls),)
+            self.graph.calls.append(self.modules.get(id(module), ""))
 
+    @unfailing
     def leave(self, module: torch.nn.Module, _: Any, out: Any) -> None:
-        self.running = self.running[:-1]
+        if self.here:
+            self.running = self.running[:-1]
 
     def node_of(self, t: torch.Tensor, op: str = "constant") -> int:
         at: Optional[int] = self.known.get(t)
@@ -118,22 +175,19 @@ class Probe(TorchDispatchMode):
         return len(self.graph.nodes) - 1
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        inputs: tuple[int, ...] = ()
-        before = None
-        try:
-            if self.failure is None:
-                inputs = tuple(self.node_of(t) for t in tensors_in([args, kwargs or {}]))
-                before = operands(args, kwargs) if func in ADDS else None
-        except Exception as why:
-            self.failure = why
+        read = self.read(func, args, kwargs or {}) if self.failure is None else None
         out = func(*args, **(kwargs or {}))
-        try:
-            if self.failure is None:
-                self.note(func, inputs, before, out)
-        except Exception as why:
-            self.failure = why
+        if read is not None:
+            self.note(func, *read, out)
         return out
 
+    @unfailing
+    def read(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """The nodes that an op reads, and what is measured of the operands of a sum."""
+        inputs = tuple(self.node_of(t) for t in tensors_in([args, kwargs]))
+        return inputs, operands(args, kwargs) if func in ADDS else None
+
+    @unfailing
     def note(self, func: Any, inputs: tuple[int, ...], before: Any, out: Any) -> None:
         add = -1
         if func in ADDS:

@@ -5,6 +5,7 @@ import atexit
 import dataclasses
 import os
 import re
+import threading
 import time
 import weakref
 from typing import Any, Iterable, Optional
@@ -14,13 +15,15 @@ from torch.optim.optimizer import register_optimizer_step_post_hook, register_op
 
 from ._branches import SubLayer
 from ._measure import Measure, shares, stream_numbers
-from ._origins import WATCHING, Origins, loss_of, watch_backward
-from ._probe import Probe, clean
+from ._origins import WATCHING, Origins, backward_is_on, loss_of, watch_backward
+from ._probe import Pass, Probe, clean, wide
 from ._stream import Analysis, Found
-from ._writer import Log, guarded, say
+from ._writer import Log, guarded, say, unfailing
 
 FORMAT = "normscope log 3"
 MOST_PROBES = 3  # a model whose passes differ is not probed for ever
+MOST_NAMED = 4  # of the modules in a note
+HALVES = (torch.float16, torch.bfloat16)
 Tensor = torch.Tensor
 
 
@@ -29,7 +32,6 @@ class Part:
     """What is recorded of a parameter: all of it or a third."""
 
     name: str
-    parameter: Tensor
     third: int = -1
     across: int = 0
 
@@ -48,6 +50,8 @@ class Update:
     losses: list[list[Optional[Tensor]]] = dataclasses.field(default_factory=list)  # of each optimizer's gradients
     stepped: list[Any] = dataclasses.field(default_factory=list)  # these optimizers
     moved: set[Tensor] = dataclasses.field(default_factory=set)  # their parameters
+    graded: bool = False  # all of its gradients are measured
+    inside: bool = False  # of a backward that is still on, whose loss is told when that has ended
 
 
 class Recording:
@@ -57,23 +61,20 @@ class Recording:
                  update_every: int, first: int, name: str, placement: Optional[str], data: Any, show: bool,
                  tensorboard: Optional[str], settings: dict[str, Any]) -> None:
         self.plain, self.model = getattr(model, "_orig_mod", model), weakref.ref(model)
-        for other in [*WATCHING]:
-            if other.plain is self.plain or other.log.is_at(path):
-                say(f"{other.log.path}: this recording has ended, as watch() was called again for its model or file")
-                other.close()
-        self.log = Log(path, rank(), show, first=first, tensorboard=tensorboard)
+        self.log = Log(path, 0, show, first=first, tensorboard=tensorboard)
         self.every, self.stream_every, self.update_every, self.count = every, stream_every, update_every, first
-        self.about = {"maker": "PyTorch " + torch.__version__, "name": name, "placement": placement, "data": data,
-                      "settings": {k: str(v) for k, v in settings.items()}}
+        self.about = {"maker": "PyTorch " + torch.__version__, "name": name, "placement": placement, "data": data}
         self.found: Optional[Found] = None
         self.measure: Optional[Measure] = None
-        self.mode: Any = None
+        self.mode: Optional[Pass] = None
+        self.taken = threading.Lock()  # while a pass is measured
+        self.thread = 0  # that calls backward(): passes of others are not the training's
         self.probes = 0
         self.notes: list[str] = []
         self.late: list[str] = []  # behind the header
         self.origins = Origins()
         self.parameters: dict[str, Tensor] = {}
-        self.parts: list[Part] = []
+        self.parts: dict[Tensor, list[Part]] = {}
         self.copies: dict[Tensor, Tensor] = {}
         self.steps: Any = weakref.WeakKeyDictionary()  # of an optimizer, how many parameters it has and which are ours
         self.numbers: dict[tuple[str, str], Tensor] = {}  # of the update that comes
@@ -83,23 +84,38 @@ class Recording:
         self.closures = 0  # how often the step that is on its way has called its closure
         self.update: Optional[Update] = None  # that was made last
         self.headed = self.called = self.trains = False
-        self.start = time.perf_counter() - self.log.seconds
         self.hooks: list[Any] = []
-        self.set_up(model, optimizer)
+        self.set_up(model, optimizer, settings)
 
-    @guarded
-    def set_up(self, model: torch.nn.Module, optimizer: Any) -> None:
+    @unfailing
+    def set_up(self, model: torch.nn.Module, optimizer: Any, settings: dict[str, Any]) -> None:
+        if min(self.every, self.stream_every, self.update_every) < 1:
+            raise ValueError("every, stream_every and update_every are at least 1")
+        self.about["settings"] = {k: str(v) for k, v in settings.items()}
+        for other in [*WATCHING]:
+            if other.plain is self.plain or other.log.is_at(self.log.path):
+                if other.log.open:
+                    say(f"{other.log.path}: this recording has ended, as watch() was called again for its model or file")
+                other.close()
+        self.log.rank = rank()
+        self.log.begin()
+        self.start = time.perf_counter() - self.log.seconds
         self.compiled = any(getattr(m, "_orig_mod", None) is not None or getattr(m, "_compiled_call_impl", None)
                             for m in model.modules())
         self.learn()
         several = optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]
         self.optimizers = [getattr(o, "optimizer", o) for o in several if o is not None]
-        self.hooks = [model.register_forward_pre_hook(self.before, with_kwargs=True),
-                      model.register_forward_hook(self.after, with_kwargs=True, always_call=True),
+        self.hooks = [model.register_forward_hook(self.after, with_kwargs=True, always_call=True),
+                      model.register_forward_pre_hook(self.before, with_kwargs=True),
                       register_optimizer_step_pre_hook(self.before_step),
                       register_optimizer_step_post_hook(self.after_step)]
         watch_backward(self)
         atexit.register(self.close)
+
+    def fail(self, why: Exception) -> None:
+        self.log.stop(why)
+        if self.mode is not None and self.mode.here:
+            self.leave()
 
     def learn(self) -> None:
         """Takes in the parameters that the model has by now; frozen ones too, which may be trained later."""
@@ -112,7 +128,7 @@ class Recording:
             self.remark(f"{cut} parameters are cut by FSDP: their norms are not recorded, as the norm of a piece is "
                         "another number")
         self.parameters.update(whole)
-        self.parts += [q for n, p in whole.items() for q in thirds(n, p, self.found)]
+        self.parts.update((p, thirds(n, p, self.found)) for n, p in whole.items())
 
     def remark(self, note: str) -> None:
         """Says once what cannot be recorded, in the log and on standard error."""
@@ -126,9 +142,15 @@ class Recording:
 
     @guarded
     def before(self, module: Any, args: Any, kwargs: Any) -> None:
+        if self.mode is not None:
+            if not self.mode.here or self.mode.runs:
+                return
+            self.leave()  # that call was interrupted, by Ctrl+C
         training = module.training
-        if not torch.is_grad_enabled() or self.mode is not None or module is not self.model() or self.closures > 1:
+        if not torch.is_grad_enabled() or module is not self.model() or self.closures > 1:
             return  # a copy of the model has the hooks too
+        if self.thread not in (0, threading.get_ident()):
+            return
         if self.trains and not training:
             return  # a validation with gradients
         self.called, self.trains = True, training
@@ -145,21 +167,32 @@ class Recording:
         self.enter(args, kwargs)
 
     def enter(self, args: Any, kwargs: Any) -> None:
+        if not self.taken.acquire(blocking=False):
+            return
         if self.measure:
-            self.measure.begin()
-            self.measure.__enter__()
-            self.mode = self.measure
+            mode: Pass = self.measure
         else:
             self.probes += 1
-            probe = Probe(self.plain, {id(p): n for n, p in self.parameters.items()})
-            probe.start([args, kwargs])
-            self.mode = probe
+            mode = Probe(self.plain, {id(p): n for n, p in self.parameters.items()}, [args, kwargs])
+        self.mode = mode
+        mode.begin()
 
+    def leave(self) -> None:
+        if self.mode is not None:
+            self.mode.end()
+            self.mode = None
+            self.taken.release()
+
+    @unfailing
     def after(self, module: Any, args: Any, kwargs: Any, out: Any) -> None:
-        mode, self.mode = self.mode, None
-        if mode is not None:
-            mode.end()
+        mode = self.mode
+        if mode is None or not mode.returns:
+            return
+        self.leave()
+        if self in WATCHING:
             self.use(mode, out)
+        else:
+            self.unhook()
 
     @guarded
     def use(self, mode: Any, out: Any) -> None:
@@ -188,7 +221,10 @@ class Recording:
             finally:
                 for m, was in training.items():
                     m.training = was
-                self.after(inner, args, kwargs, out)
+                mode = self.mode
+                self.leave()
+            if mode is not None:
+                self.use(mode, out)
 
     def recognise(self, graph: Any) -> None:
         shapes = {n: tuple(p.shape) for n, p in self.parameters.items()}
@@ -197,7 +233,7 @@ class Recording:
             self.measure, self.now = Measure(found), found
         if self.found is None:
             self.found = found
-            self.parts = [q for n, p in self.parameters.items() for q in thirds(n, p, found)]
+            self.parts = {p: thirds(n, p, found) for n, p in self.parameters.items()}
             for note in found.notes:
                 self.remark(note)
 
@@ -211,22 +247,42 @@ class Recording:
     @guarded
     def backward_ended(self, loss: Optional[Tensor], scale: Optional[Tensor]) -> None:
         """Gradients are those before clipping, and a scaler's factor is taken out."""
-        if self.closures > 1 or not self.origins.after(loss):
+        if self.closures > 1:
             return
-        self.finish()
-        if (self.count + 1) % self.every == 0:
+        reached = self.origins.after(loss)
+        update = self.update if self.update is not None and self.update.inside else None
+        if update is None and not reached:
+            return
+        self.thread = threading.get_ident()
+        if update is not None:  # optimizers stepped within this backward
+            update.inside = False
+            update.losses.append([loss])
+            self.origins.take([*update.moved])
+        else:
+            self.finish()
+        if (self.count + (update is None)) % self.every:
+            return
+        if update is None:
             self.numbers = {place: v for place, v in self.numbers.items() if place[0] != "grad_norm"}
-            self.norms(self.numbers, "grad_norm", lambda p: p.grad, scale)
+        numbers, moved = (update.numbers, update.moved) if update else (self.numbers, ())
+        self.norms(numbers, "grad_norm", ((p, p.grad) for p in self.parts if p not in moved), scale)
+        if update is not None:
+            update.graded = True
+        else:
             self.graded = True
 
-    def norms(self, numbers: Any, field: str, of: Any, over: Optional[Tensor] = None) -> None:
-        found = [(q.name, q.of(t)) for q in self.parts for t in [of(q.parameter)] if t is not None]
-        if not found:
-            return
-        values = list(torch._foreach_norm([t for _, t in found]))
-        if over is not None:
-            values = [v / over.to(v.device) for v in values]
-        numbers.update(zip([(field, name) for name, _ in found], values))
+    def norms(self, numbers: Any, field: str, tensors: Iterable[tuple[Tensor, Optional[Tensor]]],
+              over: Optional[Tensor] = None) -> None:
+        """Adds to `numbers` the norms of `tensors`, each of which belongs to a parameter."""
+        found = [(q.name, q.of(t)) for p, t in tensors if t is not None for q in self.parts.get(p, ())]
+        for half in (False, True):  # the squares of half a precision are added up in a whole one
+            names, those = [[*x] for x in zip(*(f for f in found if (f[1].dtype in HALVES) == half))] or [[], []]
+            if not those:
+                continue
+            values = [*torch._foreach_norm(those, 2, torch.float32 if half else None)]
+            if over is not None:
+                values = [v / over.to(v.device) for v in values]
+            numbers.update(zip([(field, name) for name in names], values))
 
     def moved_by(self, optimizer: Any) -> list[Tensor]:
         """The model's parameters among an optimizer's; none: it is another training's."""
@@ -243,21 +299,20 @@ class Recording:
 
     @guarded
     def before_step(self, optimizer: Any, args: Any, kwargs: Any) -> Any:
-        if not self.moved_by(optimizer):
+        ours = self.moved_by(optimizer)
+        if not ours:
             return None
         if self.update and optimizer in self.update.stepped:
             self.finish()
         self.closures = 0
         closure = next(filter(callable, (kwargs.get("closure"), *args[1:2])), None)
-        if self.update is None and (self.count + 1) % self.every == 0:  # else the second optimizer of one update
-            if not self.graded and not closure:
-                self.norms(self.numbers, "grad_norm", lambda p: p.grad)
-            rate = optimizer.param_groups[0]["lr"]
-            self.rate = rate.clone() if isinstance(rate, Tensor) else rate  # a scheduler changes a tensor in place
-            self.due = ((self.count + 1) // self.every - 1) % self.update_every == 0
-            if self.due:
-                for p in {q.parameter for q in self.parts if q.parameter.requires_grad}:
-                    self.copies[p] = self.copies[p].copy_(p.detach()) if p in self.copies else p.detach().clone()
+        if (self.count + (self.update is None)) % self.every == 0:
+            if self.update is None:  # else the second optimizer of one update
+                self.begin_update(optimizer)
+            self.compare_rates(optimizer)
+            numbers, graded = (self.update.numbers, self.update.graded) if self.update else (self.numbers, self.graded)
+            if not graded and not closure:
+                self.norms(numbers, "grad_norm", ((p, p.grad) for p in ours))
         if closure is None:
             return None
 
@@ -266,6 +321,20 @@ class Recording:
             return closure()
 
         return ((args[0], counted, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": counted})
+
+    def begin_update(self, optimizer: Any) -> None:
+        rate = optimizer.param_groups[0]["lr"]
+        self.rate = rate.clone() if isinstance(rate, Tensor) else rate  # a scheduler changes a tensor in place
+        self.due = ((self.count + 1) // self.every - 1) % self.update_every == 0
+        if self.due:
+            for p in (p for p in self.parts if p.requires_grad):
+                whole = wide(p)
+                self.copies[p] = self.copies[p].copy_(whole) if p in self.copies else whole.clone()
+
+    def compare_rates(self, optimizer: Any) -> None:
+        rates = {r for r in [self.rate, *(group["lr"] for group in optimizer.param_groups)] if not isinstance(r, Tensor)}
+        if len(rates) > 1:
+            self.remark("not all parameters have one learning rate: lr is the first group's")
 
     @guarded
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -276,14 +345,18 @@ class Recording:
         if self.update is None:
             self.count += 1
             line = {"step": self.count, "lr": self.rate} if self.count % self.every == 0 else None
-            self.update = Update(line, self.numbers, self.said)
+            self.update = Update(line, self.numbers, self.said, graded=self.graded)
             self.numbers, self.said, self.graded = {}, None, False
         if self.update.line is not None:
             self.update.line["seconds"] = time.perf_counter() - self.start
         self.update.stepped.append(optimizer)
         self.update.moved.update(ours)
-        self.update.losses.append(self.origins.take(ours))
+        if backward_is_on():
+            self.update.inside = True
+        else:
+            self.update.losses.append(self.origins.take(ours))
 
+    @guarded
     def loss(self, loss: Any) -> None:
         """The loss of this update, where it is not the number whose backward() is called."""
         if self.update is not None and self.called:  # behind the step, before the next forward pass
@@ -302,7 +375,7 @@ class Recording:
         update, self.update = self.update, None
         if update is None or update.line is None:
             return
-        names = {q.name for q in self.parts if q.parameter in update.moved}
+        names = {q.name for p in update.moved for q in self.parts.get(p, ())}
         numbers = {(field, name): v for (field, name), v in update.numbers.items()
                    if field != "grad_norm" or name in names}
         loss, why = (update.said, "") if update.said is not None else loss_of(update.losses)
@@ -314,9 +387,9 @@ class Recording:
             self.due = False
             moved = {p: copy for p, copy in self.copies.items() if p in update.moved and p.requires_grad}
             if moved:
-                torch._foreach_sub_([*moved.values()], [p.detach() for p in moved])
-            self.norms(numbers, "update_norm", moved.get)
-            self.norms(numbers, "weight_norm", lambda p: p.detach() if p in moved else None)
+                torch._foreach_sub_([*moved.values()], [wide(p) for p in moved])
+            self.norms(numbers, "update_norm", moved.items())
+            self.norms(numbers, "weight_norm", ((p, p.detach()) for p in moved))
         self.head()
         if self.late:
             update.line["notes"], self.late = self.late, []
@@ -352,8 +425,14 @@ class Recording:
             self.notes.append("the model is in eval(): it is recorded as it is, without dropout")
         if self.called and (found is None or not found.sublayers):
             self.notes.append("no residual stream was found")
-        elif found and not any(s.kind for s in found.sublayers):
+        unknown = [s for s in found.sublayers if not s.kind] if found else []
+        if found and len(unknown) == len(found.sublayers) > 0:
             self.notes.append("the residual sums are in no layers that are recognised")
+        elif found and unknown:
+            where = [*dict.fromkeys(s.module or "the model" for s in unknown)]
+            more = f" and {len(where) - MOST_NAMED} more" if len(where) > MOST_NAMED else ""
+            self.notes.append(f"{len(unknown)} of {len(found.sublayers)} residual sums are not recognised: in "
+                              f"{', '.join(where[:MOST_NAMED])}{more}")
         if found:
             about.setdefault("placement", found.placement)
             about["names"] = found.names
@@ -373,15 +452,23 @@ class Recording:
         example = f", as watch(model.{most})" if most and 2 * sizes[most] > whole else ""
         return "watch the module that is called" + example
 
+    @unfailing
     def close(self) -> None:
         """Writes the last line and takes every hook away."""
         self.end()
-        for hook in self.hooks:
-            hook.remove()
-        self.hooks = []
         WATCHING.discard(self)
         atexit.unregister(self.close)
+        if self.mode is not None and self.mode.here:
+            self.leave()
+        self.unhook()
         self.log.stop()
+
+    def unhook(self) -> None:
+        """Where a pass is on in another thread, the hook that ends it there stays until then."""
+        kept = self.hooks[:1] if self.mode is not None else []
+        for hook in self.hooks[len(kept):]:
+            hook.remove()
+        self.hooks = kept
 
     @guarded
     def end(self) -> None:
@@ -410,17 +497,19 @@ class Nothing:
 
 
 def rank() -> int:
+    """Of several processes, which this is; a RANK that is no number is another program's."""
     ranks = torch.distributed.is_available() and torch.distributed.is_initialized()
-    return torch.distributed.get_rank() if ranks else int(os.environ.get("RANK", "0") or 0)
+    named = os.environ.get("RANK", "")
+    return torch.distributed.get_rank() if ranks else int(named) if named.isdecimal() else 0
 
 
-def thirds(name: str, p: Tensor, found: Optional[Found]) -> Iterable[Part]:
+def thirds(name: str, p: Tensor, found: Optional[Found]) -> list[Part]:
     cut = found and any(rule.replace("{layer}", n) == f"{name}[q]" for n in [*re.findall(r"\d+", name), ""]
                         for rule in found.names if rule.endswith("[q]"))
     if not cut:
-        return [Part(name, p)]
+        return [Part(name)]
     across = max(range(p.dim()), key=lambda d: p.shape[d])
-    return [Part(f"{name}[{c}]", p, i, across) for i, c in enumerate("qkv")]
+    return [Part(f"{name}[{c}]", i, across) for i, c in enumerate("qkv")]
 
 
 def entry(s: SubLayer) -> dict[str, Any]:

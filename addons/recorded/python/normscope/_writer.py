@@ -35,46 +35,65 @@ def say(line: str) -> None:
         print("normscope: " + line.replace("\n", " "), file=sys.stderr)
 
 
-def guarded(work: Callable[..., Any]) -> Callable[..., Any]:
-    """What fails in `work` is said once and ends the log, never the training. `work` belongs to an object with `log`."""
+def unfailing(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Whatever the user's process calls of ours goes through here: what fails in `work` is told to its object, whose
+    `fail` ends what is recorded, and the training goes on."""
 
     @functools.wraps(work)
     def attempt(self: Any, *values: Any, **more: Any) -> Any:
-        if not self.log.open:
-            return None
         try:
             return work(self, *values, **more)
         except Exception as why:
-            self.log.stop(why)
+            with contextlib.suppress(Exception):
+                self.fail(why)
             return None
 
     return attempt
 
 
+def guarded(work: Callable[..., Any]) -> Callable[..., Any]:
+    """`unfailing`, and nothing is done once the object's `log` has ended."""
+
+    @unfailing
+    @functools.wraps(work)
+    def attempt(self: Any, *values: Any, **more: Any) -> Any:
+        return work(self, *values, **more) if self.log.open else None
+
+    return attempt
+
+
 class Log:
-    """A log that is open until something fails; of several processes the first one writes."""
+    """A log that is open until something fails; of several processes the first one writes, and no child of it."""
 
     def __init__(self, path: str, rank: int, show: bool, together: bool = False, first: int = 0,
                  tensorboard: Optional[str] = None) -> None:
         """`together`: the other processes measure too, as numbers are computed by all. After `first` updates a log goes
         on; otherwise one that is there is kept, under another name. `tensorboard` is a folder that gets each line's
         numbers too."""
-        self.path, self.show, self.together = path, show, together
+        self.path, self.rank, self.show, self.together = path, rank, show, together
+        self.first, self.tensorboard = first, tensorboard
         self.file: Optional[IO[str]] = None
         self.board: Any = None
+        self.ended = False
+        self.process = os.getpid()
         self.seconds = 0.0  # that a log which goes on has recorded
-        if rank != 0:
+
+    def begin(self) -> None:
+        """Opens the file, and makes its folder. The path is from now on whole, as the training may change its folder."""
+        self.path = path = os.path.abspath(self.path)
+        if self.rank != 0:
             return
-        if tensorboard is not None:
-            self.board = board(tensorboard, first)
-        if first:
+        if self.tensorboard is not None:
+            self.board = board(os.path.abspath(self.tensorboard), self.first)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if self.first:
             self.seconds = last_seconds(path)
         elif os.path.isfile(path) and os.path.getsize(path) > 0:
             kept = free_name(path)
             os.replace(path, kept)
             say(f"{path}: the recording that was there is {kept} now (first=STEPS goes on with one)")
-        self.file = open(path, "a" if first else "w", buffering=1)
-        if first and os.path.getsize(path) > 0:
+        self.file = open(path, "a" if self.first else "w", buffering=1)
+        if self.first and os.path.getsize(path) > 0:
             self.file.write("\n")  # the last line may have been cut off
 
     def is_at(self, path: str) -> bool:
@@ -82,10 +101,10 @@ class Log:
 
     @property
     def open(self) -> bool:
-        return self.file is not None or self.together
+        return (self.file is not None or self.together) and os.getpid() == self.process
 
     def write(self, line: dict[str, Any], shows: bool = False) -> None:
-        if self.file is None:
+        if self.file is None or not self.open:
             return
         line = plain(line)
         self.file.write(json.dumps(line) + "\n")
@@ -105,9 +124,12 @@ class Log:
             say(f"{self.path}: nothing more is written for TensorBoard: {why!r}")
 
     def stop(self, why: Optional[BaseException] = None) -> None:
+        if os.getpid() != self.process:
+            return  # a child that a fork made has the same files open
         file, self.file, self.together = self.file, None, False
-        if why is not None:
-            say(f"{self.path}: nothing more is recorded: {why!r}")
+        if why is not None and not self.ended:
+            say(f"{self.path}: nothing {'more ' if file else ''}is recorded: {why!r}")
+        self.ended = True
         for open_file in (file, self.board):
             with contextlib.suppress(Exception):
                 if open_file is not None:
@@ -150,13 +172,16 @@ def free_name(path: str) -> str:
 
 
 def show(path: str) -> None:
-    """Opens the window beside this process; it follows the log while it grows and stays when the training has ended."""
-    program = find()
-    if not program:
-        say(f"no window: {nowhere()}; later: normscope open {path}")
-        return
+    """Opens the window beside this process; it follows the log while it grows and stays when the training has ended.
+    What fails here costs the window, and not the log."""
     try:
+        program = find()
+        if not program:
+            say(f"no window: {nowhere()}; later: normscope open {path}")
+            return
         subprocess.Popen([program, "open", "--", path], stdin=subprocess.DEVNULL,
                          stdout=subprocess.DEVNULL, start_new_session=True, env=environment(program))
     except OSError as why:
-        say(f"no window: {program}: {why.strerror}")
+        say(f"no window: {why.filename or program}: {why.strerror}")
+    except Exception as why:
+        say(f"no window: {why!r}")

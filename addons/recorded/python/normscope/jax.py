@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ._writer import Log, guarded, plain
+from ._writer import Log, guarded, plain, unfailing
 
 __all__ = ["watch", "Recording"]
 
@@ -43,11 +43,12 @@ class Recording:
     def __init__(self, path: str, first: int, name: str, placement: str, data: Any, show: bool,
                  settings: dict[str, Any]) -> None:
         self.log = Log(path, jax.process_index(), show, jax.process_count() > 1, first)
-        self.start = time.perf_counter() - self.log.seconds
         self.begin(name, placement, data, settings)
 
-    @guarded
+    @unfailing
     def begin(self, name: str, placement: str, data: Any, settings: dict[str, Any]) -> None:
+        self.log.begin()
+        self.start = time.perf_counter() - self.log.seconds
         about: dict[str, Any] = {"format": "normscope log 2", "maker": "JAX " + jax.__version__, "name": name,
                                  "placement": placement, "settings": {k: str(v) for k, v in settings.items()}}
         if data:
@@ -62,8 +63,12 @@ class Recording:
         self.log.write({"step": int(step), "loss": loss, "lr": rate, "seconds": time.perf_counter() - self.start,
                         **plain(more), **found}, shows=True)
 
+    @unfailing
     def close(self) -> None:
         self.log.stop()
+
+    def fail(self, why: Exception) -> None:
+        self.log.stop(why)
 
 
 def watch(path: str = "run.jsonl", *, first: int = 0, name: str = "", placement: str = "", data: Any = None,

@@ -74,8 +74,8 @@ def batch(step: int, rows: int = 4, symbols: int = SYMBOLS, length: int = T) -> 
 
 def find(model: nn.Module, *inputs: Any, **named: Any) -> Found:
     """What is found in one forward pass."""
-    probe = Probe(model, {id(p): n for n, p in model.named_parameters()})
-    probe.start([inputs, named])
+    probe = Probe(model, {id(p): n for n, p in model.named_parameters()}, [inputs, named])
+    probe.begin()
     out = model(*inputs, **named)
     probe.end()
     if probe.failure:
