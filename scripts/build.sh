@@ -10,6 +10,15 @@ preset="${1:-release}"
 shift || true
 build="build/$preset"
 
+# Built by another user (as root, say), or on a disk that cannot be written: ninja would end in its log.
+for place in build "$build" "$build/.ninja_log"; do
+  [[ -e "$place" ]] || place="$(dirname "$place")"
+  if [[ -e "$place" && ! -w "$place" ]]; then
+    echo "normscope: $root/$place cannot be written. If another user built here, take it back by:" \
+      "sudo chown -R $(id -un) '$root/build'; else copy the sources into a folder of your own and build there" >&2
+    exit 1
+  fi
+done
 if [[ "$preset" == arm64 ]]; then
   scripts/setup.sh g++-aarch64-linux-gnu qemu-user
   scripts/arm64_sysroot.sh

@@ -34,7 +34,11 @@ trap 'rm -rf "$work"' EXIT
 
 echo "normscope: fetching Dear ImGui (slimgui source distribution, 3 MB)"
 "${pip[@]}" download --quiet --disable-pip-version-check --no-deps --no-binary slimgui --require-hashes \
-  --dest "$work" --requirement "$requirements"
+  --dest "$work" --requirement "$requirements" || {
+  echo "normscope: Dear ImGui cannot be fetched by ${pip[*]}. Is there a network, and does pip know its proxy and certificate" \
+    "(pip config set global.cert FILE)? $dir of another machine serves as well." >&2
+  exit 1
+}
 
 tar -xzf "$work"/slimgui-*.tar.gz -C "$work" --strip-components=3 --wildcards \
   --exclude='*/imconfig.h' \
