@@ -163,7 +163,23 @@ const Figure& Figures::shown(const LessonContext& context) const {
 void Figures::show(const Lesson& lesson, StepKind step, std::string_view figure) {
   const auto& ids = lesson.step(step).figures;
   const auto at = std::ranges::find(ids, figure);
-  if (at != ids.end()) chosen_[static_cast<size_t>(step)] = static_cast<int>(at - ids.begin());
+  if (at == ids.end()) return;
+  chosen_[static_cast<size_t>(step)] = static_cast<int>(at - ids.begin());
+  by_hand_[static_cast<size_t>(step)] = true;
+}
+
+void Figures::follow(const LessonContext& context, const std::set<std::string>& growing) {
+  const auto step = static_cast<size_t>(context.step());
+  if (by_hand_[step] || growing.empty()) return;
+  const auto grows = [&](const Figure& figure) {
+    return std::ranges::any_of(
+        growing, [&](const std::string& id) { return shows(figure, *context.lesson.curve(id)); });
+  };
+  const auto& ids = context.lesson.step(context.step()).figures;
+  if (grows(shown(context))) return;
+  const auto at =
+      std::ranges::find_if(ids, [&](const std::string& id) { return grows(*context.lesson.figure(id)); });
+  if (at != ids.end()) chosen_[step] = static_cast<int>(at - ids.begin());
 }
 
 void draw_figure_title(Ui& ui, Rect& rest, const LessonContext& context, const std::string& title,
@@ -197,8 +213,10 @@ void Figures::draw_head(Ui& ui, Rect& rest, const LessonContext& context) {
             beside ? Rect{} : rest.take_top(26, 4);  // a row of its own, where the title would be cut
         Rect place = beside ? head.take_right(width, 12) : below.take_left(std::min(width, below.w));
         place.h = 26;
-        segmented(ui, "lesson/figure", place, tabs, chosen_[static_cast<size_t>(context.step())],
-                  context.tr("Which measurement is shown."));
+        const auto step = static_cast<size_t>(context.step());
+        if (segmented(ui, "lesson/figure", place, tabs, chosen_[step],
+                      context.tr("Which measurement is shown.")))
+          by_hand_[step] = true;
       });
 }
 
@@ -824,7 +842,7 @@ void Experiment::draw_setting(Ui& ui, Rect rect, LessonContext& context) {
   p.text_in({head.x + indent, head.y, head.w - indent, head.h}, label, t.ink, knob.label);
   Rect place = rect;
   if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
-             state->running ? state->doing.substr(0, 14) : context.tr("Run again"),
+             state->running ? context.tr("Measuring …") : context.tr("Run again"),
              context.tr("Measures again with this setting."), {.enabled = !state->running}))
     context.measure();
   place.w -= 150;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -51,6 +52,8 @@ class Figures {
   /// The figure that the current step shows. `show` selects the figure of a step, if the step has one of this name.
   const course::Figure& shown(const LessonContext& context) const;
   void show(const course::Lesson& lesson, course::StepKind step, std::string_view figure);
+  /// Shows a figure in which one of these curves grows, if the shown one has none of them and the user has chosen none.
+  void follow(const LessonContext& context, const std::set<std::string>& growing);
   /// Draws title, note and the choice of figures, and takes their height from `rest`.
   void draw_head(ui::Ui& ui, ui::Rect& rest, const LessonContext& context);
   /// `predict` is the page that takes the prediction in the figure; null on all other pages.
@@ -71,7 +74,8 @@ class Figures {
   course::BarsHand hold_bars(ui::Ui& ui, const Rect& picture, const LessonContext& context,
                              const SmallTape& tape, const course::Bars& bars, course::BarsHand hand);
 
-  std::array<int, 4> chosen_{};  ///< by step
+  std::array<int, 4> chosen_{};    ///< by step
+  std::array<bool, 4> by_hand_{};  ///< by step: whether the user chose
   std::map<std::string, plot::View> views_;
   std::map<std::string, double> balls_;                  ///< by figure: the rate that its ball was dragged to
   std::map<std::string, double> walked_;                 ///< by figure: the step or depth that the user chose

@@ -96,6 +96,8 @@ struct LessonContext {
   bool fresh = true;      ///< the prediction was just opened: its main control takes the keyboard
   bool again = false;     ///< a second prediction is being made
   bool measured = false;  ///< the measurer's state is of this lesson, and done
+  const std::set<std::string>* interrupted =
+      nullptr;                                   ///< lessons that go on being measured when they are opened
   std::optional<course::Changes> predicted_for;  ///< the changes of a prediction committed in this sitting
   std::map<std::string, double> knobs;           ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen;     ///< of the challenge, by field; absent: as the run says

@@ -37,8 +37,11 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
 Player::~Player() { measurer_->stop(); }
 
 void Player::choose(size_t index) {
+  const auto state = measurer_->state();
+  if (context_ && state->running && state->lesson == context_->lesson.id) interrupted_.insert(state->lesson);
   measurer_->stop();
   context_ = std::make_unique<LessonContext>(course_, index, *measurer_, progress_, folder_);
+  context_->interrupted = &interrupted_;
   auto predict = make_predict_page(*context_);
   predict_ = predict.get();
   pages_.clear();
@@ -46,6 +49,7 @@ void Player::choose(size_t index) {
   add_lesson_pages(pages_, *context_);
   add_course_pages(pages_);
   context_->page = context_->locked() ? PageKind::Run : PageKind::Predict;
+  if (interrupted_.erase(context_->lesson.id) > 0 && context_->locked()) context_->measure();
 }
 
 /// To a page of this lesson.
@@ -298,8 +302,10 @@ void draw_footer(Ui& ui, const Rect& rect, LessonContext& context, Page& page) {
       button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), context.tr("Predict again"),
              context.tr("A second prediction; the first is kept beside it."), quiet))
     context.turn.again = true;
-  if (!skip.empty() &&
-      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), context.tr("Skip"), skip, quiet))
+  const std::string& skip_it = context.tr("Skip");
+  const float skip_width =
+      std::max(compact ? 60.f : 72.f, ui.paint().text_width({Face::Bold, type::title}, skip_it) + 20);
+  if (!skip.empty() && button(ui, "lesson/skip", right.take_right(skip_width, 8), skip_it, skip, quiet))
     page.skip(context);
   if (context.page == PageKind::Run && context.state()->running &&
       button(ui, "lesson/stop", right.take_right(72, 8), context.tr("Stop"),
@@ -366,15 +372,20 @@ void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
     const Lesson& l = context.course.lessons[i];
     const LessonProgress& progress = context.progress.of(l.id);
     const Rect row = rest.take_top(pitch - gap, gap);
+    const bool stopped = context.interrupted->contains(l.id);
+    std::string help = narrow ? l.title + ": " + l.question : l.question;
+    if (stopped)
+      help += " " + context.tr("Its measurement stopped when you left, and goes on when you return.");
     const Hit h = ui.hit("lesson/list/" + l.id, row,
                          progress.done       ? "done"
                          : progress.step > 0 ? "begun"
                                              : "new",
-                         l.title + ": " + l.question);
+                         help);
     const Vec middle = draw_row(ui, row, i == context.index && !of_course(context.page), h.hovered, l.title,
-                                one_line ? ""
-                                         : context.tr("Lesson {number}, {minutes} min",
-                                                      {{"number", l.number}, {"minutes", l.minutes}}));
+                                one_line  ? ""
+                                : stopped ? context.tr("stopped; goes on when you return")
+                                          : context.tr("Lesson {number}, {minutes} min",
+                                                       {{"number", l.number}, {"minutes", l.minutes}}));
     mark(p, t, middle, 8.5f, progress, l.number, narrow || one_line);
     if (h.clicked) {
       context.turn.lesson = i;
@@ -434,6 +445,7 @@ void draw_list(Ui& ui, const Rect& rect, LessonContext& context) {
   for (const Lesson& l : context.course.lessons) {
     const LessonProgress& progress = context.progress.of(l.id);
     if (progress.said.empty() || (progress.measured.empty() && !progress.skipped)) continue;
+    if (!progress.skipped && !is_told(progress)) continue;
     // Two orders are too many words for this column: they stand on Compare and in the review.
     const bool order = l.prediction.kind == Prediction::Kind::Order && !progress.score.empty();
     const std::string words = progress.skipped ? progress.said

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -51,6 +52,7 @@ class Player {
   Progress progress_;
   std::string folder_;                      ///< for data kept between starts; empty: nothing is kept
   std::unique_ptr<LessonContext> context_;  ///< null: there are no lessons
+  std::set<std::string> interrupted_;       ///< lessons that were left while they were measured
   Pages pages_;
   PredictPage* predict_ = nullptr;  ///< the first of them
 };

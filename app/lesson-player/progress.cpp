@@ -34,6 +34,9 @@ namespace {
 constexpr size_t kMaxLessons = 1000, kMaxPoints = 100'000, kMaxCards = 100, kMaxTries = 1000, kLongest = 4096;
 constexpr int32_t kMaxHints = 100;
 
+constexpr std::array<std::string_view, 6> kGradeNames{"none", "exact", "close", "within", "right", "wrong"};
+constexpr codec::Words kGrade{kGradeNames};
+
 constexpr codec::Map kLessons{kMaxLessons, codec::Object{}};
 
 }  // namespace
@@ -42,7 +45,7 @@ template <class Io>
 void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   constexpr codec::Text kText{kLongest};
   constexpr codec::AnyNumber kNumber;
-  const auto told = [&](auto& one, const std::array<const char*, 8>& keys) {
+  const auto told = [&](auto& one, const std::array<const char*, 9>& keys) {
     io.optional(keys[0], one.skipped);
     io.optional(keys[1], one.order, codec::List{0, kMaxCards, kText});
     io.optional(keys[2], one.value, kNumber);
@@ -51,14 +54,15 @@ void io(Io& io, codec::Of<Io, LessonProgress>& p) {
     io.optional(keys[5], one.said, kText);
     io.optional(keys[6], one.measured, kText);
     io.optional(keys[7], one.score, kText);
+    io.optional(keys[8], one.grade, kGrade);
   };
   io.optional("step", p.step, codec::Whole{0, 3});
   io.optional("committed", p.committed);
   io.optional("done", p.done);
   io.optional("drawn", p.drawn, codec::List{0, kMaxPoints, kNumber});
-  told(p, {"skipped", "order", "value", "found", "own_setting", "said", "measured", "score"});
+  told(p, {"skipped", "order", "value", "found", "own_setting", "said", "measured", "score", "grade"});
   told(p.first, {"first_skipped", "first_order", "first_value", "first_found", "first_own_setting",
-                 "first_said", "first_measured", "first_score"});
+                 "first_said", "first_measured", "first_score", "first_grade"});
   io.optional("language", p.language, kText);
   io.optional("words", p.words, codec::List{0, course::kSays, kText});
   io.optional("tries", p.tries, codec::List{0, kMaxTries, codec::Object{}});
@@ -116,12 +120,6 @@ void Progress::save() {
 
 using namespace course;
 
-bool is_right(const std::string& score, const Words& words) {
-  for (const char* right : {"exactly right", "close", "within the five seeds", "right"})
-    if (score == words::language("en").tr(right) || score == words.tr(right)) return true;
-  return false;
-}
-
 std::vector<double> found_of(const Lesson& lesson, const CurveSet& curves) {
   const Prediction& q = lesson.prediction;
   const auto measured = [&](const std::string& id) { return evaluate(lesson, *lesson.measure(id), curves); };
@@ -162,23 +160,47 @@ std::optional<double> drawn_from(const Lesson& lesson, const Results* seeds) {
   return start ? std::optional(start->second) : std::nullopt;
 }
 
-/// How far a number lies from the measured one.
+/// Tells a right prediction; one that is wrong has words of its own.
+const char* words_of(Grade grade) {
+  switch (grade) {
+    case Grade::Exact:
+      return "exactly right";
+    case Grade::Close:
+      return "close";
+    case Grade::Within:
+      return "within the five seeds";
+    case Grade::Right:
+      return "right";
+    case Grade::None:
+    case Grade::Wrong:
+      break;
+  }
+  return "";
+}
+
+/// How far a wrong number lies from the measured one.
 std::string ratio_words(const Lesson& lesson, double said, double measured) {
   const std::string &more = lesson.words->tr("too high"), &less = lesson.words->tr("too low");
-  if (said == measured) return lesson.words->tr("exactly right");
   if (said * measured < 0) return lesson.words->tr("of the other sign");
   if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
   const bool larger = std::abs(said) > std::abs(measured);
   const double ratio = larger ? said / measured : measured / said;
-  if (ratio < kClose) return lesson.words->tr("close");
   // Below zero what is larger by its size is lower: "three times too low" would say nothing.
   if (measured < 0)
     return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
+/// Whether a wrong number is so near, on its slider and by its ratio, that no misconception need be behind it.
+bool is_near(const Prediction& asked, double said, double measured) {
+  constexpr double kShare = 0.1, kRatio = 2;
+  return asked.kind == Prediction::Kind::Value && apart(said, measured) < kRatio &&
+         std::abs(said - measured) < kShare * (asked.high - asked.low);
+}
+
 std::vector<std::string> faults_of_number(const Lesson& lesson, const Results* seeds, double said,
                                           double measured) {
+  if (is_near(lesson.prediction, said, measured)) return {};
   const bool low = said < measured;
   std::vector<std::string> faults{low ? kTooLow : kTooHigh};
   if (apart(said, measured) > kMagnitude) faults.emplace_back(low ? kFarTooLow : kFarTooHigh);
@@ -195,14 +217,17 @@ std::vector<std::string> number_in_words(const Lesson& lesson, const Results* se
   told.measured = words(measured);
   if (told.skipped) return {};
   told.said = words(told.value);
-  told.score = m && told.said == told.measured
-                   ? lesson.words->tr("exactly right")  // to all digits that are shown
-                   : ratio_words(lesson, told.value, measured);
+  const bool exact =
+      told.value == measured || (m && told.said == told.measured);  // to all digits that are shown
   // A result that another random start gives is not a mistake.
   const SeedValues* const range = m ? seeds_of(seeds, told, m->id) : nullptr;
-  if (range && told.said != told.measured && told.value >= range->spread.low &&
-      told.value <= range->spread.high)
-    told.score = lesson.words->tr("within the five seeds");
+  const bool within = range && told.value >= range->spread.low && told.value <= range->spread.high;
+  told.grade = exact                                  ? Grade::Exact
+               : within                               ? Grade::Within
+               : apart(told.value, measured) < kClose ? Grade::Close
+                                                      : Grade::Wrong;
+  told.score = is_right(told.grade) ? lesson.words->tr(words_of(told.grade))
+                                    : ratio_words(lesson, told.value, measured);
   return faults_of_number(lesson, seeds, told.value, measured);
 }
 
@@ -223,56 +248,27 @@ std::string order_words(const std::vector<const Prediction::Card*>& cards, const
   return fmt::format("{} ({})", words, last);
 }
 
-/// The cards of a kept order; empty if another version of the lesson kept it.
-std::vector<const Prediction::Card*> cards_of(const Prediction& q, const std::vector<std::string>& order) {
-  std::vector<const Prediction::Card*> cards;
-  for (const std::string& id : order)
-    for (const Prediction::Card& card : q.cards)
-      if (card.id == id) cards.push_back(&card);
-  if (cards.size() != q.cards.size() || order.size() != q.cards.size()) cards.clear();
-  return cards;
-}
-
 /// Counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
 /// that the lesson counts as alike, either order is right.
 std::vector<std::string> order_in_words(const Lesson& lesson, const Results* seeds, JudgedPrediction& told) {
-  const Prediction& q = lesson.prediction;
-  std::vector<std::pair<double, const Prediction::Card*>> placed;
-  for (size_t i = 0; i < q.cards.size(); ++i) placed.emplace_back(told.found[i], &q.cards[i]);
-  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<const Prediction::Card*> right;
-  for (const auto& one : placed) right.push_back(one.second);
-  told.measured = order_words(right, q.last);
-  const auto said_place = [&](const Prediction::Card* card) {
-    return std::ranges::find(told.order, card->id) - told.order.begin();
+  const MeasuredOrder right = measured_order(lesson, seeds, told);
+  told.measured = order_words(right.cards, lesson.prediction.last) + right.note;
+  const auto said_place = [&](size_t place) {
+    return std::ranges::find(told.order, right.cards[place]->id) - told.order.begin();
   };
   std::vector<std::string> faults;
-  std::vector<bool> alike(right.size());
-  for (size_t i = 0; i < right.size(); ++i)
-    for (size_t j = i + 1; j < right.size(); ++j) {
-      const SeedValues *a = seeds_of(seeds, told, right[i]->measure),
-                       *b = seeds_of(seeds, told, right[j]->measure);
-      const bool near = q.alike > 0 && a && b && std::abs(a->spread.mean - b->spread.mean) <= q.alike;
-      const bool either = near || (a && b && undecided(*a, *b));
-      if (!either && said_place(right[i]) > said_place(right[j]))
-        faults.push_back(fault_of_order(right[j]->id, right[i]->id));
-      if (near) alike[i] = alike[j] = true;
-      if (either && !near)
-        told.measured += lesson.words->tr("; {first} and {second} change places between seeds",
-                                          {{"first", right[i]->text}, {"second", right[j]->text}});
-    }
-  std::string names;
-  for (size_t i = 0; i < right.size(); ++i)
-    if (alike[i]) names += (names.empty() ? "" : "; ") + right[i]->text;
-  if (!names.empty()) told.measured += lesson.words->tr("; alike: ") + names;
-  const std::vector<const Prediction::Card*> said = cards_of(q, told.order);
+  for (const auto& [lower, upper] : right.decided)
+    if (said_place(lower) > said_place(upper))
+      faults.push_back(fault_of_order(right.cards[upper]->id, right.cards[lower]->id));
+  const std::vector<const Prediction::Card*> said = said_order(lesson, told);
   if (told.skipped || said.empty()) return faults;
-  told.said = order_words(said, q.last);
-  told.score =
-      faults.empty()
-          ? lesson.words->tr("right")
-          : lesson.words->tr("{wrong} of {pairs} pairs wrong",
-                             {{"wrong", faults.size()}, {"pairs", right.size() * (right.size() - 1) / 2}});
+  told.said = order_words(said, lesson.prediction.last);
+  told.grade = faults.empty() ? Grade::Right : Grade::Wrong;
+  const size_t cards = right.cards.size();
+  told.score = faults.empty()
+                   ? lesson.words->tr(words_of(told.grade))
+                   : lesson.words->tr("{wrong} of {pairs} pairs wrong",
+                                      {{"wrong", faults.size()}, {"pairs", cards * (cards - 1) / 2}});
   return faults;
 }
 
@@ -287,18 +283,56 @@ std::optional<Results> seeds_if_read(const Lesson& lesson) {
 
 }  // namespace
 
+std::vector<const Prediction::Card*> said_order(const Lesson& lesson, const JudgedPrediction& told) {
+  const std::vector<Prediction::Card>& all = lesson.prediction.cards;
+  std::vector<const Prediction::Card*> cards;
+  for (const std::string& id : told.order)
+    for (const Prediction::Card& card : all)
+      if (card.id == id) cards.push_back(&card);
+  if (cards.size() != all.size() || told.order.size() != all.size()) cards.clear();
+  return cards;
+}
+
+MeasuredOrder measured_order(const Lesson& lesson, const Results* seeds, const JudgedPrediction& told) {
+  const Prediction& q = lesson.prediction;
+  if (told.found.size() != q.cards.size()) return {};
+  std::vector<std::pair<double, const Prediction::Card*>> placed;
+  for (size_t i = 0; i < q.cards.size(); ++i) placed.emplace_back(told.found[i], &q.cards[i]);
+  std::ranges::stable_sort(placed, [](const auto& a, const auto& b) { return a.first < b.first; });
+  MeasuredOrder order;
+  for (const auto& one : placed) order.cards.push_back(one.second);
+  std::vector<bool> alike(order.cards.size());
+  for (size_t i = 0; i < alike.size(); ++i)
+    for (size_t j = i + 1; j < alike.size(); ++j) {
+      const SeedValues *a = seeds_of(seeds, told, order.cards[i]->measure),
+                       *b = seeds_of(seeds, told, order.cards[j]->measure);
+      if (q.alike > 0 && a && b && std::abs(a->spread.mean - b->spread.mean) <= q.alike)
+        alike[i] = alike[j] = true;
+      else if (a && b && undecided(*a, *b))
+        order.note += lesson.words->tr("; {first} and {second} change places between seeds",
+                                       {{"first", order.cards[i]->text}, {"second", order.cards[j]->text}});
+      else
+        order.decided.emplace_back(i, j);
+    }
+  std::string names;
+  for (size_t i = 0; i < alike.size(); ++i)
+    if (alike[i]) names += (names.empty() ? "" : "; ") + order.cards[i]->text;
+  if (!names.empty()) order.note += lesson.words->tr("; alike: ") + names;
+  return order;
+}
+
 std::vector<std::string> put_in_words(const Lesson& lesson, const Results* seeds, JudgedPrediction& told) {
   if (told.skipped) told.said = lesson.words->tr("You skipped the prediction.");
   const bool order = lesson.prediction.kind == Prediction::Kind::Order;
   if (told.found.size() != (order ? lesson.prediction.cards.size() : 1)) return {};
   std::vector<std::string> faults =
       order ? order_in_words(lesson, seeds, told) : number_in_words(lesson, seeds, told);
-  return is_right(told.score, *lesson.words) ? std::vector<std::string>{} : faults;
+  return is_right(told.grade) ? std::vector<std::string>{} : faults;
 }
 
 std::string right_in_words(const Lesson& lesson, const Results* seeds, const JudgedPrediction& told) {
   const bool order = lesson.prediction.kind == Prediction::Kind::Order;
-  if (order || told.skipped || told.found.size() != 1 || is_right(told.score, *lesson.words)) return {};
+  if (order || told.skipped || told.found.size() != 1 || is_right(told.grade)) return {};
   const double said = told.value, measured = told.found.front();
   std::string words;
   bool at_stake = true;  // how large the number is
@@ -316,7 +350,11 @@ std::string right_in_words(const Lesson& lesson, const Results* seeds, const Jud
 }
 
 void say_anew(const Lesson& lesson, LessonProgress& progress) {
-  if (progress.language == lesson.words->name() || !(progress.committed || progress.skipped)) return;
+  const auto judged = [](const JudgedPrediction& told) {
+    return told.score.empty() || told.grade != Grade::None;
+  };
+  if (!(progress.committed || progress.skipped)) return;
+  if (progress.language == lesson.words->name() && judged(progress) && judged(progress.first)) return;
   const std::optional<Results> seeds = seeds_if_read(lesson);
   put_in_words(lesson, seeds ? &*seeds : nullptr, progress);
   put_in_words(lesson, seeds ? &*seeds : nullptr, progress.first);

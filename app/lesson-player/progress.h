@@ -3,9 +3,11 @@
 // overwritten.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/course/check.h"
@@ -14,6 +16,9 @@
 
 namespace normscope::lesson_player {
 
+/// How a prediction compares with what was measured; Within lies between the five seeds of the course. Right is an order.
+enum class Grade : uint8_t { None, Exact, Close, Within, Right, Wrong };
+
 /// A prediction and its measured result, in numbers and in words. put_in_words() makes the words from the numbers.
 struct JudgedPrediction {
   bool skipped = false;               ///< the prediction was skipped
@@ -21,6 +26,7 @@ struct JudgedPrediction {
   double value = 0;                   ///< Value; Draw: y at the curve's end
   std::vector<double> found;          ///< what was measured: one number, or one for each card; empty: not yet
   bool own_setting = false;           ///< `found` was measured with a setting of the learner's
+  Grade grade = Grade::None;          ///< None: not compared, or by a version that kept only the words
   std::string said, measured, score;  ///< "100 steps", "50 steps", "2× too long"
   bool operator==(const JudgedPrediction&) const = default;
 };
@@ -81,14 +87,32 @@ class Progress {
 // The verdict compares a prediction with the measured result, in words. Only the numbers are permanent: the words are
 // made anew when the course goes on in another language, or when a teacher gathers the predictions of a class.
 
-/// Whether a score, in English or in the language of `words`, means that the prediction was right.
-bool is_right(const std::string& score, const course::Words& words = words::language("en"));
+/// Whether the learner has come to Compare, the page that tells the result.
+inline bool is_told(const LessonProgress& progress) {
+  return progress.step >= static_cast<int>(course::StepKind::Compare);
+}
+
+inline bool is_right(Grade grade) { return grade != Grade::None && grade != Grade::Wrong; }
 
 /// The measured answer to a lesson's prediction: one number, or for an order one per card. Empty if the curve to draw
 /// was not measured.
 std::vector<double> found_of(const course::Lesson& lesson, const course::CurveSet& curves);
 
-/// Fills in said, measured and score of `told` in the lesson's language, and returns the faults of the answer
+/// The measured order of a lesson's cards, from the smallest number to the largest.
+struct MeasuredOrder {
+  std::vector<const course::Prediction::Card*> cards;
+  std::vector<std::pair<size_t, size_t>>
+      decided;       ///< places of two cards whose order counts, the lower first
+  std::string note;  ///< which cards are alike, or change places between seeds
+};
+/// Empty where `found` is not of the lesson's cards.
+MeasuredOrder measured_order(const course::Lesson& lesson, const course::Results* seeds,
+                             const JudgedPrediction& told);
+/// The cards of a kept order; empty if another version of the lesson kept it.
+std::vector<const course::Prediction::Card*> said_order(const course::Lesson& lesson,
+                                                        const JudgedPrediction& told);
+
+/// Fills in grade, said, measured and score of `told` in the lesson's language, and returns the faults of the answer
 /// (possible_faults() in course/lesson.h). If `found` is empty or of other cards, the words stay as they were.
 std::vector<std::string> put_in_words(const course::Lesson& lesson, const course::Results* seeds,
                                       JudgedPrediction& told);
@@ -98,7 +122,8 @@ std::vector<std::string> put_in_words(const course::Lesson& lesson, const course
 std::string right_in_words(const course::Lesson& lesson, const course::Results* seeds,
                            const JudgedPrediction& told);
 
-/// Calls put_in_words() for both kept predictions of a lesson if their words are in another language.
+/// Calls put_in_words() for both kept predictions of a lesson if their words are in another language, or if a grade is
+/// missing beside a score.
 void say_anew(const course::Lesson& lesson, LessonProgress& progress);
 
 }  // namespace normscope::lesson_player

@@ -9,6 +9,7 @@
 #include "app/course/reader.h"
 #include "app/course/tables.h"
 #include "app/course/tapes.h"
+#include "app/lesson-player/workload.h"
 #include "engine/core/boundary.h"
 #include "training/io/codec.h"
 #include "training/io/input_file.h"
@@ -30,16 +31,18 @@ using namespace course;
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);
-constexpr double kTooSoon = 2;  // seconds before which the time left would be a guess
 
-/// Keeps the lesson's order, but puts all curves of a run together, because they are ready when it is trained.
-/// It leaves out the measured ways of a challenge, which the learner is to find.
+/// Keeps the lesson's order, but puts all curves of a run together, because they are ready when it is trained, and the
+/// curves of fresh models first, because how long those take is not foreseen (workload.h). It leaves out the measured
+/// ways of a challenge, which the learner is to find.
 std::vector<const Curve*> by_run(const Lesson& lesson) {
   std::vector<const Curve*> order;
   const auto add = [&](const Curve& curve) {
     if (!belongs_to_way(lesson, curve) && std::ranges::find(order, &curve) == order.end())
       order.push_back(&curve);
   };
+  for (const Curve& curve : lesson.curves)
+    if (trainings_of(lesson, curve, {}, {}).empty()) add(curve);
   for (const Curve& curve : lesson.curves) {
     add(curve);
     if (!grows(curve)) continue;
@@ -51,17 +54,32 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
 
 /// Adds a point to a sweep, and to the cells of a map, whenever a run is finished.
 void add_finished_points(const Lesson& lesson, const Curve& under_way, const Changes& changes,
-                         const experiments::RunStore& store, MeasureState& partial, std::string& name) {
+                         const experiments::RunStore& store, MeasureState& partial) {
   if (!is_swept(under_way)) return;
   const experiments::StudyRun run = run_of(lesson, under_way.run, 1, changes);
-  for (const Curve& curve : lesson.curves)
-    if (same_runs(curve, under_way) && !partial.curves.contains(curve.id))
-      partial.curves[curve.id] = finished_part(curve, run, store);
-  if (under_way.other.empty()) return;
-  partial.run = under_way.run;
-  name = fmt::format("{} {}",
-                     word_for(*lesson.words, "setting", under_way.other, find_field(under_way.other)->label),
-                     under_way.values.front());
+  for (const Curve& curve : lesson.curves) {
+    if (!same_runs(curve, under_way)) continue;
+    partial.growing.insert(curve.id);
+    if (!partial.curves.contains(curve.id)) partial.curves[curve.id] = finished_part(curve, run, store);
+  }
+  if (!under_way.other.empty()) partial.run = under_way.run;
+}
+
+/// What the run with this key is called: its letter, or for one without a tile its name, with the settings of a sweep.
+std::string name_of(const Lesson& lesson, const Curve& curve, const Changes& changes,
+                    const std::vector<Changes>& tried, const std::string& key) {
+  if (!is_swept(curve))
+    return lesson.has_letter(curve.run) ? lesson.words->tr("run {run}", {{"run", curve.run}})
+                                        : run_label(lesson, curve.run, changes);
+  const std::string name = lesson.run(curve.run)->name;
+  for (const experiments::StudyRun& run : runs_of(lesson, curve, changes, tried))
+    if (run.key() == key) {
+      std::string settings = setting_label(lesson, curve.field, get_field(run.spec, curve.field));
+      if (!curve.other.empty())
+        settings += ", " + setting_label(lesson, curve.other, get_field(run.spec, curve.other));
+      return name + ", " + settings;
+    }
+  return name;
 }
 
 std::string at_step(const Lesson& lesson, const std::string& run, const experiments::RunProgress& progress) {
@@ -164,41 +182,58 @@ void Worker::work(const Job& job) {
 void Worker::measure(const Job& job, MeasureState& state) {
   const Lesson& lesson = *job.lesson;
   if (!store_) store_ = std::make_unique<experiments::RunStore>(threads_, finished_);
-  const auto began = std::chrono::steady_clock::now();
-  auto shown = began;
-  std::optional<double> found_share;  // of the work that was there when training began
-  size_t finished = 0;
-  const Curve* under_way = nullptr;
+  using Clock = std::chrono::steady_clock;
+  auto shown = Clock::now();
+  std::optional<Clock::time_point> began;  // to train
+  const std::vector<Changes>& tried = tried_[lesson.id];
   const std::vector<const Curve*> order = by_run(lesson);
   const auto found = [&](const LessonRun& run) {
     return store_->find(run_of(lesson, run.id, 1, job.changes).key());
   };
+  Workload work;
+  size_t fresh = 0, trained = 0,
+         finished = 0;  // curves: of fresh models, of trainings; those that are measured
+  for (const Curve* curve : order) {
+    const std::vector<Training> trainings = trainings_of(lesson, *curve, job.changes, tried);
+    ++(trainings.empty() ? fresh : trained);
+    for (const Training& training : trainings)
+      if (!store_->find(training.key)) work.add(training);
+  }
+  const auto share = [&] {
+    if (work.empty()) return static_cast<double>(finished) / static_cast<double>(order.size());
+    return (static_cast<double>(std::min(finished, fresh)) + static_cast<double>(trained) * work.share()) /
+           static_cast<double>(order.size());
+  };
+  const Curve* under_way = nullptr;
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const experiments::RunProgress& progress) {
     if (jobs_.stopping()) return false;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
+    if (!began) began = now;
+    work.reach(progress.key.empty() && under_way ? of_step(*under_way) : progress.key, progress.step);
     if (now - shown < kRefresh) return true;
     shown = now;
     MeasureState partial = state;
     std::string name = lesson.words->tr("another run");
-    if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
+    if (under_way) {
+      add_finished_points(lesson, *under_way, job.changes, *store_, partial);
+      name = name_of(lesson, *under_way, job.changes, tried, progress.key);
+    }
     for (const Curve* curve : order) {
       if (!grows(*curve)) continue;
       const experiments::StudyRun run = run_of(lesson, curve->run, 1, job.changes);
       if (run.key() != progress.key) continue;
-      name = lesson.words->tr("run {run}", {{"run", curve->run}});
+      name = name_of(lesson, *curve, job.changes, tried, progress.key);
       partial.run = curve->run;
+      partial.growing.insert(curve->id);
       partial.histories[curve->run] = progress.history;
       if (!partial.curves.contains(curve->id))
         partial.curves[curve->id] = partial_curve(*curve, run.spec.model, *progress.history, progress.level);
     }
     partial.doing = at_step(lesson, name, progress);
-    partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
-                    static_cast<double>(order.size());
-    if (!found_share) found_share = partial.share;
-    const double past = std::chrono::duration<double>(now - began).count(),
-                 done = partial.share - *found_share;
-    if (past > kTooSoon && done > 0) partial.seconds_left = past / done * (1 - partial.share);
+    partial.share = share();
+    if (const auto left = work.seconds_left(std::chrono::duration<double>(now - *began).count()))
+      partial.seconds_left = *left;
     jobs_.publish(partial);
     return true;
   };
@@ -206,9 +241,11 @@ void Worker::measure(const Job& job, MeasureState& state) {
     if (jobs_.stopping()) throw experiments::Cancelled();
     state.doing = lesson.words->tr("measuring");
     under_way = curve;
-    state.curves[curve->id] =
-        measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);
-    state.share = static_cast<double>(++finished) / static_cast<double>(order.size());
+    state.curves[curve->id] = measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried);
+    for (const Training& training : trainings_of(lesson, *curve, job.changes, tried))
+      work.finish(training.key);
+    ++finished;
+    state.share = share();
     for (const LessonRun& run : lesson.runs)
       if (const auto done = found(run)) state.histories[run.id] = done->history;
     jobs_.publish(state);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "app/course/curves.h"
@@ -19,10 +20,11 @@ struct MeasureState {
   std::string lesson;
   course::Changes changes;  ///< the learner's changes that it is measured with
   bool running = false, done = false, stopped = false;
-  std::string run;            ///< the lesson's run that is being trained; empty: none
-  std::string doing;          ///< "run B, step 120 of 300"
-  double share = 0;           ///< share of all the work that is done, 0..1
-  double seconds_left = NAN;  ///< an estimate; NaN: not known yet
+  std::string run;    ///< the lesson's run that is being trained; empty: none
+  std::string doing;  ///< "run B, step 120 of 300", or "Post-LN, learning rate 0.004, step 120 of 300"
+  std::set<std::string> growing;  ///< the curves of what is being trained
+  double share = 0;               ///< share of all the work that is done, 0..1
+  double seconds_left = NAN;      ///< an estimate; NaN: not known yet
   Message error;
   course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
   std::map<std::string, experiments::ShareMap> maps;  ///< "A start"

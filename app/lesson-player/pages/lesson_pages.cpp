@@ -43,21 +43,26 @@ bool curves_known(const Lesson& lesson, const std::string& run, const MeasureSta
   return any;
 }
 
-void draw_measuring(Ui& ui, const Rect& rect, const LessonContext& context, const MeasureState& state) {
+constexpr float kMeasuring = 22, kMeasuringBar = 160, kMeasuringGap = 12;
+
+/// A row of its own, below those of the runs: what is being trained if it has no row, the time left, and a bar.
+void draw_measuring(Ui& ui, Rect row, const LessonContext& context, const MeasureState& state) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};
+  const TextStyle small{Face::Sans, type::body};
+  const Rect place = row.take_right(std::min(kMeasuringBar, row.w / 3), kMeasuringGap);
+  const Rect bar{place.x, place.centre().y - 3, place.w, 6};
   if (state.running) {
     p.fill(bar, t.trough, 3);
     p.fill({bar.x, bar.y, bar.w * static_cast<float>(state.share), bar.h}, t.ink, 3);
-    if (std::isfinite(state.seconds_left))
-      p.text_in({bar.x - 170, bar.y - 9, 160, 24}, {Face::Sans, type::body}, t.ink2,
-                context.tr("about {time} left", {{"time", duration_words(state.seconds_left)}}),
-                Align::Right);
+    if (std::isfinite(state.seconds_left)) {
+      const std::string left =
+          context.tr("about {time} left", {{"time", duration_words(state.seconds_left)}});
+      p.text_in(row.take_right(p.text_width(small, left), kMeasuringGap), small, t.ink2, left);
+    }
+    if (state.run.empty()) p.text_in(row, small, t.ink2, fitting(p, small, row.w, {state.doing, ""}));
   }
-  if (!state.error.empty())
-    p.text_in({rect.x + 320, rect.y - 30, rect.w - 320, 24}, {Face::Sans, type::body}, t.error,
-              words::spoken(state.error));
+  if (!state.error.empty()) p.text_in(row, small, t.error, words::spoken(state.error));
   ui.mark("lesson/measuring", bar,
           state.running      ? state.doing
           : context.measured ? "done"
@@ -73,16 +78,18 @@ class RunPage : public Page {
     text.prose(context.lesson.step(StepKind::Run).text);
     text.close(true);
     Rect rest = figure_panel(ui, rect, context);
-    context.figures->draw_head(ui, rest, context);
-    Rect foot = figure_foot(ui, rest, context, runs_height(context), !context.lesson.runs.empty());
-    context.figures->draw(ui, rest, context);
     const auto state = context.state();
+    if (state->lesson == context.lesson.id) context.figures->follow(context, state->growing);
+    context.figures->draw_head(ui, rest, context);
+    Rect foot =
+        figure_foot(ui, rest, context, runs_height(context) + kMeasuring, !context.lesson.runs.empty());
+    context.figures->draw(ui, rest, context);
     draw_runs(ui, foot, context, [&](const LessonRun& run) -> RunNote {
       if (state->running && state->run == run.id) return {state->doing};
       if (context.measured || curves_known(context.lesson, run.id, *state)) return {context.tr("measured")};
       return {state->running ? context.tr("waits its turn") : state->stopped ? context.tr("stopped") : ""};
     });
-    if (state->lesson == context.lesson.id) draw_measuring(ui, foot, context, *state);
+    if (state->lesson == context.lesson.id) draw_measuring(ui, foot.take_top(kMeasuring), context, *state);
   }
   WayOn way_on(const LessonContext& context) const override {
     const bool running = context.state()->running;
@@ -106,24 +113,6 @@ class RunPage : public Page {
 constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, type::title},
     kVerdict{Face::Bold, type::run_name}, kScoreFigure{Face::Mono, type::figure};
 constexpr float kScoreLine = 18, kScoreCell = 10;
-
-/// Splits "A → B (last); C" into the ordered cards, one per line, and the note.
-std::pair<std::vector<std::string>, std::string> in_order(std::string words, const std::string& last) {
-  std::vector<std::string> places;
-  std::string note;
-  const std::string end = fmt::format(" ({})", last);  // a card may have semicolons of its own
-  if (const size_t at = words.rfind(end); at != words.npos) {
-    note = words.substr(at + end.size());
-    words.resize(at);
-  }
-  constexpr std::string_view kThen = " → ";
-  for (size_t at = words.find(kThen); at != words.npos; at = words.find(kThen)) {
-    places.push_back(words.substr(0, at));
-    words.erase(0, at + kThen.size());
-  }
-  places.push_back(words);
-  return {std::move(places), std::move(note)};
-}
 
 class ComparePage : public Page {
  public:
@@ -157,6 +146,7 @@ class ComparePage : public Page {
     judged_.language = context.lesson.words->name();
     judged_.measured.clear();
     judged_.score.clear();
+    judged_.grade = Grade::None;
     faults_ = put_in_words(context.lesson, context.seeds(), judged_);
     if (!as_predicted(context) || !(context.predicted_for || kept.measured.empty())) return;
     kept = judged_;
@@ -166,8 +156,11 @@ class ComparePage : public Page {
  private:
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
-    std::string thought;                       ///< what is right, and what may have led to what is not
-    std::string first;                         ///< the prediction before this one; empty: there is none
+    std::array<std::vector<std::string>, 2>
+        places;           ///< of an order: the cards that were said, that were measured
+    std::string note;     ///< on the measured order
+    std::string thought;  ///< what is right, and what may have led to what is not
+    std::string first;    ///< the prediction before this one; empty: there is none
   };
   /// Whether the measurement has the setting that the prediction was made for.
   static bool as_predicted(const LessonContext& context) {
@@ -196,6 +189,21 @@ class ComparePage : public Page {
                     : other            ? context.tr("another setting")
                     : context.measured ? progress.score
                                        : ""};
+    if (ordered) {
+      const auto texts = [](const std::vector<const course::Prediction::Card*>& cards) {
+        std::vector<std::string> all;
+        for (const course::Prediction::Card* card : cards) all.push_back(card->text);
+        return all;
+      };
+      if (!progress.skipped) score.places[0] = texts(said_order(context.lesson, progress));
+      if (context.measured) {
+        const MeasuredOrder order = measured_order(context.lesson, context.seeds(), progress);
+        score.places[1] = texts(order.cards);
+        score.note = order.note;
+      }
+      for (const size_t i : {0, 1})
+        if (score.places[i].empty()) score.places[i] = {score.values[i]};
+    }
     if (context.measured && !progress.skipped && !other) {
       score.thought = right_in_words(context.lesson, context.seeds(), progress);
       if (const std::string thought = course::thought_behind(context.lesson, faults_); !thought.empty())
@@ -275,18 +283,17 @@ class ComparePage : public Page {
       p.text_in(verdict, kVerdict, t.ink, score.values[2]);
     }
     float high = 0;
-    std::string note = context.tr("from {first} to {last}", {{"first", q.first}, {"last", q.last}});
+    const std::string note =
+        context.tr("from {first} to {last}", {{"first", q.first}, {"last", q.last}}) + score.note;
     for (const size_t i : {0, 1}) {
       Rect cell{rect.x + width * static_cast<float>(i), rect.y, width - (i == 0 ? kScoreCell : 0), 0};
       const Rect head = cell.take_top(18, 4);
       if (draw) p.text_in(head, kScoreHead, t.ink3, score.heads[i]);
-      const auto [places, said] = in_order(score.values[i], q.last);
-      for (const std::string& place : places) {
+      for (const std::string& place : score.places[i]) {
         const float line = p.wrapped_height(cell.w, kScoreWords, place, kScoreLine);
         if (draw) p.text_wrapped(cell, kScoreWords, t.ink, place, kScoreLine);
         cell.take_top(line);
       }
-      note += said;
       high = std::max(high, cell.y - rect.y);
     }
     rect.take_top(high, 6);
@@ -830,7 +837,7 @@ std::string sentence_of(const LessonContext& context) {
   for (const course::Lesson& l : context.course.lessons) made += context.progress.of(l.id).committed;
   for (const course::Lesson& l : context.course.lessons) {
     const LessonProgress& p = context.progress.of(l.id);
-    if (p.committed && !p.score.empty() && !is_right(p.score, *context.course.words))
+    if (p.committed && !p.score.empty() && !is_right(p.grade))
       return context.tr("In lesson {number} your answer was: {score}. What would you say now?",
                         {{"number", l.number}, {"score", p.score}});
   }

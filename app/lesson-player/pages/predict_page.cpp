@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "app/course/check.h"
+#include "app/course/map.h"
 #include "app/lesson-player/figures.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/numbers.h"
@@ -59,6 +61,7 @@ void PredictPage::commit(LessonContext& context, bool skip) {
   LessonProgress& kept = context.kept();
   if (kept.first.said.empty() && (kept.committed || kept.skipped)) kept.first = kept;
   kept.score.clear();
+  kept.grade = Grade::None;
   kept.measured.clear();
   kept.found.clear();
   context.predicted_for = context.changes();
@@ -311,6 +314,19 @@ const Prediction::Card* card_of(const LessonContext& context, const std::string&
   return card == cards.end() ? nullptr : &*card;
 }
 
+/// The run that a card is about; empty where the cards are not of one lettered run each.
+std::string letter_of(const Lesson& lesson, const Prediction::Card& card) {
+  std::set<std::string> letters;
+  std::string own;
+  for (const Prediction::Card& one : lesson.prediction.cards) {
+    const Curve* curve = lesson.curve(lesson.measure(one.measure)->curve);
+    if (!curve || is_swept(*curve) || !lesson.has_letter(curve->run)) return "";
+    letters.insert(curve->run);
+    if (one.id == card.id) own = curve->run;
+  }
+  return letters.size() == lesson.prediction.cards.size() ? own : "";
+}
+
 class OrderPage : public PredictPage {
  public:
   void take_up(const LessonContext& context) override {
@@ -409,7 +425,13 @@ class OrderPage : public PredictPage {
       p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
       for (int k = 0; k < 3; ++k)
         p.fill({box.x + 16, box.centre().y - 8 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
-      p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::Bold, type::run_name}, t.ink, card->text);
+      float from = box.x + 46;
+      if (const std::string letter = letter_of(context.lesson, *card); !letter.empty()) {
+        tile(p, t, {from, box.centre().y - 10, 20, 20}, letter[0] - 'A');
+        from += 30;
+      }
+      p.text_in({from, box.y, box.right() - 44 - from, box.h}, {Face::Bold, type::run_name}, t.ink,
+                card->text);
       p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::Mono, type::body}, t.ink3,
                 std::to_string((mine ? hand.over : place) + 1), Align::Right);
     }

@@ -50,7 +50,7 @@ void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   CHECK_FALSE(now.measured.empty());
   INFO("said " << now.said << ", measured " << now.measured << ": " << now.score);
   REQUIRE_FALSE(now.score.empty());
-  CHECK(is_right(now.score) == right);
+  CHECK(is_right(now.grade) == right);
   CHECK(p.says("A thought that leads there: ") == !right);
   p.press("lesson/next", keyboard);
   if (p.player().page() == PageKind::Challenge) p.press("lesson/next", keyboard);
@@ -233,7 +233,7 @@ TEST_CASE("a prediction can be made again; the first is kept and shown") {
     REQUIRE(p.player().step() == StepKind::Compare);
     const LessonProgress now = p.player().progress(id);
     CHECK(now.committed);
-    CHECK(is_right(now.score));
+    CHECK(is_right(now.grade));
     CHECK(now.first == static_cast<const JudgedPrediction&>(first));
     CHECK(p.says("Your first prediction:"));
   }
@@ -431,6 +431,93 @@ TEST_CASE("where a page goes on behind its edge no line stands by half") {
   for (float y = task - 120; y < task - 60; ++y) above = std::max(above, ink_in_row(y));
   CHECK(above > 150);
   for (float y = task - 15; y < task - 10; ++y) CHECK(ink_in_row(y) < 25);
+}
+
+TEST_CASE("the list tells a result once Compare has told it") {
+  PlayerDriver p;
+  p.open("warm-up", StepKind::Predict);
+  predict(p, false, false);
+  p.click("lesson/next");
+  p.driver.frames(3);
+  REQUIRE(p.player().step() == StepKind::Run);
+  REQUIRE_FALSE(p.player().progress("warm-up").measured.empty());
+  CHECK_FALSE(p.says("Measured: "));
+  p.click("lesson/next");
+  p.driver.frames(3);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  CHECK(p.says("Measured: "));
+}
+
+namespace {
+
+/// A measurement that stands still while a run trains.
+fixture::RecordedMeasurer::Adapt while_training(const std::string& run, std::set<std::string> growing) {
+  return [=](const Lesson&, MeasureState& state) {
+    state.done = false;
+    state.running = true;
+    state.run = run;
+    state.doing = "run D, step 186 of 300";
+    state.growing = growing;
+    state.share = 0.4;
+    state.seconds_left = 58;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("while a run trains, its step and the time left stand apart") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1366, 768}, {1280, 720}, {1024, 600}})
+    for (const char* run : {"D", ""}) {
+      PlayerDriver p("", size, 1, while_training(run, {"excess_D"}));
+      p.open("first-steps", StepKind::Run);
+      p.driver.frames(3);
+      INFO(size.x << " " << run);
+      CHECK(fixture::overlaps(p.ui) == std::vector<std::string>{});
+      CHECK(p.says("left"));
+    }
+}
+
+TEST_CASE("Run shows the figure in which something happens, until the user chooses one") {
+  PlayerDriver p("", {1600, 1000}, 1, while_training("", {"by_size_D"}));
+  p.open("why-a-norm", StepKind::Run);
+  p.driver.frames(3);
+  CHECK(p.player().figure_id() == "by_size");
+  p.click("lesson/figure/" + p.player().lesson()->figure("losses")->tab);
+  p.driver.frames(3);
+  CHECK(p.player().figure_id() == "losses");
+  PlayerDriver first("", {1600, 1000}, 1, while_training("D", {"loss_D"}));
+  first.open("why-a-norm", StepKind::Run);
+  first.driver.frames(3);
+  CHECK(first.player().figure_id() == "losses");
+}
+
+TEST_CASE("a lesson that is left while it is measured says so, and goes on when it is opened again") {
+  PlayerDriver p("", {1600, 1000}, 1, while_training("D", {}));
+  p.open("first-steps", StepKind::Run);
+  p.click("lesson/next");
+  REQUIRE(p.player().measuring());
+  const int before = p.started;
+  p.click("lesson/list/warm-up");
+  p.driver.frames(3);
+  CHECK(test::contains(p.driver.control("lesson/list/first-steps").help, "goes on when you return"));
+  CHECK(p.started == before);
+  p.click("lesson/list/first-steps");
+  p.driver.frames(3);
+  CHECK(p.started == before + 1);
+  CHECK_FALSE(test::contains(p.driver.control("lesson/list/first-steps").help, "goes on when you return"));
+}
+
+TEST_CASE("cards about the runs of a lesson have their letters") {
+  PlayerDriver p;
+  p.open("two-stacks", StepKind::Predict);
+  std::set<std::string> letters;
+  for (const Prediction::Card& card : p.player().lesson()->prediction.cards) {
+    const ui::Rect box = p.driver.control("lesson/card/" + card.id).rect;
+    for (const ui::TextRecord& text : p.ui.texts())
+      if (box.contains(text.rect) && text.text.size() == 1 && text.text[0] >= 'A' && text.text[0] <= 'D')
+        letters.insert(text.text);
+  }
+  CHECK(letters == std::set<std::string>{"A", "B", "C", "D"});
 }
 
 TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme") {

@@ -115,6 +115,32 @@ TEST_CASE("words without numbers stay as they are") {
   CHECK(now.said == before.said);
 }
 
+TEST_CASE("whether an answer was right is kept beside its words, and not read from them") {
+  const Lesson& lesson = *course_in("en").find("warm-up");
+  CourseProgress progress;
+  LessonProgress& one = progress["warm-up"];
+  one.committed = true;
+  one.language = "en";
+  one.value = 25;
+  one.found = {25};
+  one.said = one.measured = "25 steps";
+  one.score = "right, exactly";  // the words of another version, without a grade
+  CHECK_FALSE(is_right(one.grade));
+  say_anew(lesson, one);
+  CHECK(one.grade == Grade::Exact);
+  const CourseProgress read = parse_progress(text_of(progress, 1), "lessons.json");
+  CHECK(read.at("warm-up").grade == Grade::Exact);
+  for (const Lesson& other : {lesson, *course_in("de").find("warm-up")}) {
+    LessonProgress told = one;
+    for (const auto& [said, grade] :
+         {std::pair(25.0, Grade::Exact), {27.0, Grade::Close}, {200.0, Grade::Wrong}, {25.0, Grade::Exact}}) {
+      told.value = said;
+      put_in_words(other, nullptr, told);
+      CHECK(told.grade == grade);
+    }
+  }
+}
+
 TEST_CASE("below zero a prediction is too low where it is lower, and by so much") {
   const Lesson& lesson = *course_in("en").find("warm-up");
   REQUIRE(lesson.prediction.kind == Prediction::Kind::Value);
@@ -134,8 +160,8 @@ TEST_CASE("what is said of a number that is not right depends on what is right a
     const char *right, *thought;  ///< how the two begin, behind "You may have thought"
   };
   for (const auto& [id, said, right, thought] : {
-           Case{"five-minutes", -0.5, "The sign is right. So is the order of magnitude.",
-                " that a norm, which"},
+           Case{"five-minutes", -0.5, "The sign is right. So is the order of magnitude.", nullptr},  // near
+           {"five-minutes", -0.3, "The sign is right. So is the order of magnitude.", " that a norm, which"},
            {"five-minutes", -0.05, "The sign is right.", " that a norm, which"},
            {"five-minutes", -2, "The sign is right. So is the order of magnitude.",
             " that this weight raises"},

@@ -10,14 +10,6 @@
 namespace normscope::lesson_player {
 namespace {
 
-/// Whether a score says that the prediction was right, in any language of the window.
-bool was_right(const std::string& score) {
-  const std::vector<std::string> others = words::languages();
-  return is_right(score) || std::ranges::any_of(others, [&](const std::string& name) {
-           return is_right(score, words::language(name));
-         });
-}
-
 using course::Lesson, course::Prediction;
 
 /// The numbers at which the slider of a prediction stops.
@@ -84,7 +76,7 @@ void count(GatheredLesson& sheet, const Lessons& lessons, LessonProgress p) {
   if (std::ranges::none_of(lessons.all, [&](const Lesson* each) { return is_offered(*each, told); }))
     return sheet.left_out.push_back(said);
   ++sheet.predicted;
-  sheet.right += was_right(told.score);
+  sheet.right += is_right(told.grade);
   const auto known = std::ranges::find_if(sheet.said, [&](const auto& one) { return one.first == said; });
   if (known == sheet.said.end())
     sheet.said.emplace_back(said, 1);

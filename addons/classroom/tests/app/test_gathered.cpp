@@ -10,11 +10,12 @@ namespace normscope::test_gathered {
 using namespace lesson_player;
 using course::StepKind, fixture::PlayerDriver;
 
-LessonProgress predicted(const std::string& said, const std::string& score) {
+LessonProgress predicted(const std::string& said, const std::string& score, Grade grade = Grade::Wrong) {
   LessonProgress p;
   p.committed = true;
   p.said = said;
   p.score = score;
+  p.grade = grade;
   p.measured = "25 steps";
   return p;
 }
@@ -100,9 +101,10 @@ TEST_CASE("a field of CSV that a spreadsheet would compute is text; a number sta
 TEST_CASE("predictions: the first of each student counts, in whatever language it was judged") {
   const course::Course& course = fixture::shipped_course();
   const course::Course german = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de");
-  LessonProgress again = predicted("25 steps", "exactly right");
+  LessonProgress again = predicted("25 steps", "exactly right", Grade::Exact);
   again.first.said = "100 steps";
   again.first.score = "too high";
+  again.first.grade = Grade::Wrong;
   LessonProgress skipped;
   skipped.skipped = true;
   skipped.words = {course.find("warm-up")->says[0].word, "", ""};
@@ -110,9 +112,9 @@ TEST_CASE("predictions: the first of each student counts, in whatever language i
   const auto sheets = gather(course,
                              {{{"warm-up", predicted("100 steps", "too high")}},
                               {{"warm-up", again}},
-                              {{"warm-up", predicted("25 Schritte", exact)}},
+                              {{"warm-up", predicted("25 Schritte", exact, Grade::Exact)}},
                               {{"warm-up", skipped}},
-                              {{"nowhere", predicted("1", "right")}}},
+                              {{"nowhere", predicted("1", "right", Grade::Right)}}},
                              std::span(&german, 1));
   REQUIRE(sheets.size() == 1);
   const GatheredLesson& sheet = sheets[0];
