@@ -362,7 +362,7 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
     const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
     const auto at = std::ranges::lower_bound(values, value);
     if (at != values.end() && *at == value) return;
-    if (RunIdentity{with_value(line, curve.field, value), {}, {}}.key() == RunIdentity{point, {}, {}}.key())
+    if (settings_text(with_value(line, curve.field, value), {}) == settings_text(point, {}))
       values.insert(at, value);
   };
   const auto add_runs = [&](const Changes& made) {

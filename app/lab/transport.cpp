@@ -599,7 +599,8 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
     if (!run.history) continue;
     for (const RunEvent& event : run.history->events()) {
       const auto known = std::ranges::find(kEventWords, event.kind, &EventWords::kind);
-      if (known == std::end(kEventWords)) continue;
+      const bool of_source = run.forked_from >= 0 && event.step < run.fork_step;
+      if (known == std::end(kEventWords) || of_source) continue;
       std::string text = event_text(event, *known);
       // An edit of several runs in one step is one mark.
       const auto same = std::ranges::find_if(

@@ -355,7 +355,7 @@ class CudaBackend final : public Backend {
  public:
   CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options)
       : driver_(std::move(driver)), options_(options) {}
-  std::string_view name() const override { return "CUDA"; }
+  std::string_view name() const override { return options_.tf32 ? "CUDA TF32" : "CUDA"; }
   bool in_order() const override { return false; }  // see cuda/schedule.h
   /// Every op has kernels here: ops.def fails to link without an entry of each.
   bool supports(OpKind) const override { return true; }

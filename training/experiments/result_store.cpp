@@ -18,8 +18,8 @@
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"
 #include "training/io/safetensors.h"
+#include "training/run/identity.h"
 #include "training/run/run.h"
-#include "training/run/run_record.h"
 
 namespace normscope::experiments {
 namespace {
@@ -115,29 +115,6 @@ void touch(const std::string& name) {
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
 }
 
-/// Holds for files that count by the hash of their content wherever they are.
-bool counts_by_hash(const RunSpec& spec, std::string_view key) {
-  const TaskKind& kind = kind_of(spec.data);
-  return kind.by_content && (key == kind.file || key == "data.valid" || key == "data.tokenizer");
-}
-
-/// The run's key with defaults for settings that the run does not read, which make no other run of it.
-/// An edit may make a run read another setting: with edits every setting counts.
-std::string read_settings(const StudyRun& run) {
-  std::string key = RunIdentity{run.spec, run.edits, {}}.key();
-  if (!run.edits.empty()) return key;
-  static const RunSpec standard;
-  for (const Field& field : spec_fields()) {
-    if (!counts_by_hash(run.spec, field.key) && unused_reason(run.spec, field.key).empty()) continue;
-    const std::string begin = fmt::format("\n{}=", field.key);
-    const size_t at = key.find(begin);
-    if (at == key.npos) continue;
-    const size_t value = at + begin.size();
-    key.replace(value, key.find('\n', value) - value, field.get(standard));
-  }
-  return key;
-}
-
 }  // namespace
 
 std::vector<RunSpec> checksum_runs() {
@@ -163,21 +140,25 @@ uint64_t checksum(const RunSpec& spec, int32_t steps, Backend& backend) {
 std::string numbers_of(Backend& backend) {
   static std::mutex mutex;
   static std::map<std::string, std::string> known;
-  const std::string machine = fmt::format("{} {}", backend.name(), cpu::choose_isa());
+  const std::string machine = arithmetic_of(backend);
   const std::lock_guard lock(mutex);
   std::string& numbers = known[machine];
+  // The checksum tells how precise a device computes.
+  const std::string_view name = backend.name().substr(0, backend.name().find(' '));
   if (numbers.empty())
-    numbers = fmt::format("numbers {} {} {:016x}", kNumbersVersion, machine, checksum_of_all(backend));
+    numbers = fmt::format("numbers {} {} {} {:016x}", kNumbersVersion, name, cpu::choose_isa(),
+                          checksum_of_all(backend));
   return numbers;
 }
 
 std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start) {
-  return read_settings(run) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
+  return settings_read(run.spec, run.edits) +
+         fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
          (start.empty() ? "" : fmt::format("from {:016x}\n", hash_bytes(start)));
 }
 
 std::string StudyRun::key() const {
-  return RunIdentity{spec, edits, {}}.key() + (from ? "from\n" + from->key() : "");
+  return settings_text(spec, edits) + (from ? "from\n" + from->key() : "");
 }
 
 struct ResultStore::SharedState {

@@ -35,12 +35,13 @@ struct StudyRun {
   std::string refused{};       ///< why its settings are incompatible: it is not trained
   size_t column = 0, row = 0;  ///< its cell in a table; runs that differ in the seed alone share it
 
-  std::string key() const;  ///< equal for equal runs; the key of a stored result is key_of()
+  /// Names the run among the runs of a study or lesson, by its settings alone (settings_text). The key of a stored
+  /// result is key_of(), and of a run in memory RunIdentity::key().
+  std::string key() const;
 };
 
-/// All that decides the run's bits, a line each: specification and edits (RunIdentity::key), hash of the data,
-/// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
-/// read (spec/spec.h) has its default there, and so has the name of a file whose hash counts (TaskKind::by_content).
+/// All that decides the run's bits, a line each: settings_read(), hash of the data, numbers_of(), and a hash of `start`,
+/// the key of the run that it starts from, if any.
 std::string key_of(const StudyRun& run, uint64_t data_hash, Backend& backend, const std::string& start = {});
 
 inline constexpr uint64_t kCacheBudget = uint64_t{2} << 30;  ///< bytes of results in the user's cache

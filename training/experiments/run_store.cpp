@@ -146,9 +146,19 @@ void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
   shared_->results.emplace(key, std::move(result));
 }
 
+/// The record in memory, if it has all that a study measures of a run (Study::on_run).
+std::shared_ptr<const RunRecord> RunStore::in_memory(const StudyRun& run) {
+  if (run.from) return nullptr;
+  const bool on_device = !(runner_.backend == BackendChoice{});
+  if (on_device && !device_) device_ = make_backend(runner_.backend, 1);
+  const Backend& trains = on_device ? *device_ : *backend_;
+  return shared_->finished->find({identity_of(run.spec, run.edits, *task(run.spec.data), trains),
+                                  {Run::live_interval(trains), kValidationEvery, true}});
+}
+
 std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std::string& key,
                                                   const OnStep& on_step) {
-  if (const auto known = shared_->finished->find(key); known && known->whole()) {
+  if (const auto known = in_memory(run)) {
     const std::shared_ptr<const Task> data = task(run.spec.data);
     const std::unique_ptr<Run> end = Run::resume(*known, data, *backend_);
     auto result = std::make_shared<RunFindings>(findings_of(*end, run.spec, data, *backend_));
@@ -167,14 +177,12 @@ std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std
 /// the store on disk, or trained again to the same bits.
 std::unique_ptr<Run> RunStore::at_its_end(const StudyRun& run, const OnStep& on_step) {
   get(run, on_step);
-  const std::string key = run.key();
-  std::shared_ptr<const RunRecord> known = shared_->finished->find(key);
-  if (!known || !known->whole()) {
-    make(run, key, on_step);
-    known = shared_->finished->find(key);
+  std::shared_ptr<const RunRecord> known = in_memory(run);
+  if (!known) {
+    make(run, run.key(), on_step);
+    known = in_memory(run);
   }
-  if (!known || !known->whole())
-    fail("run", "there is no room in memory for its weights: expected a smaller model");
+  if (!known) fail("run", "there is no room in memory for its weights: expected a smaller model");
   return Run::resume(*known, task(run.spec.data), *backend_);
 }
 
@@ -213,11 +221,7 @@ StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step,
 }
 
 void RunStore::train_ahead(std::vector<StudyRun> runs, const OnStep& on_step) {
-  std::erase_if(runs, [&](const StudyRun& run) {
-    const std::string key = run.key();
-    const auto done = shared_->finished->find(key);
-    return find(key) || (done && done->whole());
-  });
+  std::erase_if(runs, [&](const StudyRun& run) { return find(run.key()) || in_memory(run); });
   if (runs.empty()) return;
   if (!train(std::move(runs), on_step, [](const Progress&) { return true; }).complete) throw Cancelled();
 }

@@ -110,6 +110,7 @@ class RunStore {
   };
   RunStore(int threads, std::shared_ptr<SharedResults> shared);
   std::shared_ptr<const RunFindings> make(const StudyRun& run, const std::string& key, const OnStep& on_step);
+  std::shared_ptr<const RunRecord> in_memory(const StudyRun& run);
   std::unique_ptr<Run> at_its_end(const StudyRun& run, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   StudyResults train(std::vector<StudyRun> runs, const OnStep& on_step, const OnProgress& on_progress,
@@ -119,6 +120,7 @@ class RunStore {
   std::function<bool()> stop_;
   RunnerOptions runner_{};
   std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backend> device_{};  ///< where train() trains, if it is another kind of backend
   std::shared_ptr<SharedResults> shared_;
 };
 

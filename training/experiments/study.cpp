@@ -194,12 +194,20 @@ class Training {
       if (!taken.has(study_.numbers) || (keeps_states() && state.empty())) return false;
       std::unique_ptr<Run> run;
       if (keeps_states()) {
-        run = Run::load(state, task_of(index), backend);
+        run = kept(index, backend);
+        if (!run) return false;
         if (run->steps_done() != taken.steps) fail("result", "its state is that of another step");
       }
       take(index, run.get(), std::move(taken));
       return true;
     });
+  }
+
+  /// The run of a kept state; null where the study wants to see more of it than was measured then: a run that others
+  /// start from is kept without live measurements.
+  std::unique_ptr<Run> kept(size_t index, Backend& backend) {
+    auto run = Run::load(state_of(index), task_of(index), backend, Run::Word::OfItsKey);
+    return keeps_states() && run->measured_every() == 0 ? nullptr : std::move(run);
   }
 
   /// Whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
@@ -208,8 +216,8 @@ class Training {
     // A run that starts from another run has no fresh state, which begin() would measure.
     if (run.from || !store_.find(keys_[index], kMeasurement) || !is_there(state_of(index))) return false;
     return usable("", [&] {
-      const std::unique_ptr<Run> end = Run::load(state_of(index), task_of(index), backend);
-      if (end->steps_done() < run.spec.train.steps && !end->non_finite()) return false;
+      const std::unique_ptr<Run> end = kept(index, backend);
+      if (!end || (end->steps_done() < run.spec.train.steps && !end->non_finite())) return false;
       Meter meter(asked_at(index));
       Run fresh(run.spec, task_of(index), backend);
       fresh.schedule_edits(run.edits);

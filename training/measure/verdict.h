@@ -14,8 +14,8 @@
 //             no more than kFall below the mean of about a hundred steps before. By step 150 every tried
 //             configuration that learns at all has left or is falling. Withdrawn as soon as m(t) falls below
 //             the line.
-// A stuck run need not be at the level: it may stay above it (at_level()). A fork begins anew: only its own losses
-// count, and there is no verdict until 20 of them are known. NaN is below no line: such a run is not learning.
+// A stuck run need not be at the level: it may stay above it (at_level()). A fork with a changed network begins anew: only its
+// own losses count, and there is no verdict until 20 of them are known. NaN is below no line: such a run is not learning.
 #pragma once
 
 #include <array>

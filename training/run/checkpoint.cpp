@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -158,6 +159,25 @@ FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layou
   return names.size() == width ? block : FrameBlock{};
 }
 
+/// The steps between live measurements. Files of earlier versions do not say it: there was one at every step, or none
+/// where the first frame says nothing of any update.
+int32_t measured_every_of(const SafetensorsFile& file, const FrameBlock& frames,
+                          const std::vector<StatInfo>& layout) {
+  int32_t every = 0;
+  if (file.metadata().contains("measured_every")) {
+    metadata(file, "measured_every", every, codec::Whole{0, kMaxSteps});
+    return every;
+  }
+  if (frames.steps.empty()) return 0;
+  bool lacks = false;
+  for (size_t i = 0; i < layout.size(); ++i) {
+    if (!layout[i].name.ends_with(".update_cosine")) continue;
+    if (std::isfinite(frames.stats[i])) return 1;
+    lacks = true;
+  }
+  return lacks ? 0 : 1;
+}
+
 /// Reads a plateau's means and losses, which a checkpoint has as tensors; the rest stays 0.
 Plateau::State plateau_from(const SafetensorsFile& file) {
   Plateau::State state;
@@ -237,6 +257,7 @@ void write_checkpoint(const RunRecord& record, const std::string& path, size_t f
       {"plateau", text_of(state.plateau, plateau_rule())},
       {"events", text_of(history.events(), kEvents)},
       {"stats", text_of(names_of(history.layout()), kStatNames)},
+      {"measured_every", std::to_string(record.measured_every)},
       {"non_finite", text_of(record.broken, report_rule())}};
   for (const auto& [key, value] : metadata) file.set_metadata(key, value);
   file.write(path);
@@ -289,6 +310,7 @@ RunRecord read_checkpoint(const SafetensorsFile& file) {
   end->edits = run.edits.size();
   std::vector<StatInfo> layout;
   const FrameBlock frames = read_frames(file, layout);
+  run.measured_every = measured_every_of(file, frames, layout);
   auto history = std::make_shared<History>(std::move(layout));
   read_losses(file, run, *history, end->step);
   history->restore_frames(frames);

@@ -6,7 +6,8 @@
 // and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
 // frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
 // specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
-// of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
+// of a frame's numbers), measured_every (see RunRecord), non_finite. The present specification is not stored: it is
+// origin with the edits applied.
 //
 // Reading is the gate that every checkpoint passes before a network is built: each number is in its range, each list
 // has its length, the specification can be built, and no content can send an index out of range or a loop astray.

@@ -16,6 +16,7 @@
 #include "engine/core/machine.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
+#include "training/data/content_hash.h"
 #include "training/measure/look.h"
 #include "training/measure/step/step_player.h"
 #include "training/measure/verdict.h"
@@ -120,6 +121,15 @@ void fill(History& history, const History& saved) {
            (frames.steps.size() + 4 * frames.gone.size()) * width * sizeof(float) <= kHistoryBudget)
     history.restore_frames(spread(frames, places, width));
   history.take_over(saved);
+}
+
+/// What the losses up to `step` have said: it holds for a copy that goes on from there, too.
+void take_verdicts(History& to, const History& from, int32_t step) {
+  using Kind = RunEvent::Kind;
+  for (RunEvent& event : from.events())
+    if (event.step <= step && (event.kind == Kind::LeftPlateau || event.kind == Kind::Returned ||
+                               event.kind == Kind::Stuck || event.kind == Kind::Unstuck))
+      to.add_event(std::move(event));
 }
 
 constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often where their bytes allow it
@@ -342,11 +352,12 @@ struct Run::Impl : RunIdentity {
   static std::unique_ptr<Impl> standing_at(const Keyframe* frame, RunIdentity past,
                                            std::shared_ptr<const Task> task, Backend& backend) {
     auto run = std::make_unique<Impl>(past.spec(), std::move(task), backend);
-    run->origin = std::move(past.origin);
-    fit_to_data(run->origin, *run->task);
-    run->edits = std::move(past.edits);
-    run->scheduled = std::move(past.scheduled);
+    fit_to_data(past.origin, *run->task);
+    past.data = run->data;
+    if (past.weights.empty()) past.weights = run->weights;
     run->steps = frame ? frame->step : 0;
+    past.go_on(backend, run->steps);
+    static_cast<RunIdentity&>(*run) = std::move(past);
     run->rebuild();
     if (frame) {
       if (!frame->blocks[0].empty()) restore(*frame, run->network->store);
@@ -363,6 +374,7 @@ struct Run::Impl : RunIdentity {
     auto run = standing_at(record.end.get(), record, std::move(task), backend);
     run->losses = record.losses;
     run->broken = record.broken;
+    run->measured_every = record.measured_every;
     const Series validation = record.history->validation();
     if (!validation.values.empty()) run->validation = static_cast<double>(validation.values.back());
     return run;
@@ -412,12 +424,12 @@ struct Run::Impl : RunIdentity {
   // Measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
   // in between. The last step is always measured.
   void measure_live(int64_t step) {
-    constexpr int64_t kDeviceInterval = 16;
-    const int64_t every = backend->on_host() ? live_every : std::max<int64_t>(live_every, kDeviceInterval);
+    const int32_t every = live_interval(*backend, live_every);
     if (!frame) frame.emplace(*network);
     begin_critical(step);
     looks_at_update = false;
     if (step <= silent_until) return;
+    measured_every = std::lcm(measured_every, live ? every : 0);
     if (!live) return frame->forget();
     if (frame->known && every > 1 && step % every != 1 && step != spec.train.steps) return;
     if (network->measured) network->measured->measure(frame->measured());
@@ -562,6 +574,7 @@ struct Run::Impl : RunIdentity {
   std::optional<Frame> frame;                ///< of a step; exists from the first step of a network on
   bool live = true;
   int32_t live_every = 1;
+  int32_t measured_every = 1;    ///< RunRecord::measured_every; of no step yet all are measured
   bool looks_at_update = false;  ///< of the step that is being made
   Plateau plateau;
   double level = 0;
@@ -586,8 +599,7 @@ Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> source, Backend& mach
       validation(kNotKnown) {
   normscope::validate(spec);
   task->require_batch(spec.train.batch, spec.model.sequence);
-  origin = spec;
-  data = identity_of(spec.data, *task);
+  static_cast<RunIdentity&>(*this) = identity_of(spec, {}, *task, machine);
 }
 
 int32_t Run::Impl::warmup_steps() const {
@@ -634,7 +646,7 @@ void Run::step() {
   run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state(),
                            run.memory.state());
   run.keep_snapshot();
-  if (step == run.spec.train.steps && step > run.silent_until)
+  if (step == run.spec.train.steps && step > run.silent_until && !run.broken)
     run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
 }
 
@@ -645,6 +657,13 @@ const std::vector<float>& Run::losses() const { return impl_->losses; }
 const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
 const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
+
+int32_t Run::live_interval(const Backend& backend, int32_t every) {
+  constexpr int32_t kDeviceInterval = 16;
+  return backend.on_host() ? every : std::max(every, kDeviceInterval);
+}
+
+int32_t Run::measured_every() const { return impl_->measured_every; }
 
 void Run::measure_live(bool on, int32_t every) {
   impl_->live = on;
@@ -710,11 +729,16 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->base_spec = from.base ? from.base_spec : from.spec;
   made->rebuild();
   made->history = made->new_history();
-  made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
   made->plateau = from.plateau;
-  made->plateau.begin_anew();
-  // A changed network cannot use another's memory: it begins with an empty one, here and in a replay.
-  if (!made->any_structural_since(from.edits.size())) made->memory = from.memory;
+  // A changed network cannot use another's memory, and only its own losses tell whether it learns: both begin anew, here
+  // and in a replay.
+  if (made->any_structural_since(from.edits.size())) {
+    made->plateau.begin_anew();
+  } else {
+    made->memory = from.memory;
+    take_verdicts(*made->history, *from.history, from.steps);
+  }
+  made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }
@@ -842,6 +866,7 @@ std::vector<double> Run::step_along(std::span<const double> rates) {
 RunRecord Run::record(bool whole) const {
   RunRecord record{*impl_, impl_->losses, impl_->broken};
   if (!whole) return record;
+  record.measured_every = impl_->measured_every;
   record.history = impl_->history->copy();
   record.end = impl_->keyframe();
   record.parameters = impl_->network->store.parameters();
@@ -864,9 +889,14 @@ RunSpec Run::saved_spec(const std::string& path) {
   return read_checkpoint(SafetensorsFile::load(path)).spec();
 }
 
-std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend) {
+std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend,
+                               Word word) {
   const SafetensorsFile file = SafetensorsFile::load(path);
-  const RunRecord saved = read_checkpoint(file);
+  RunRecord saved = read_checkpoint(file);
+  if (word == Word::OfItsKey)
+    saved.go_on(backend, 0);
+  else
+    saved.start = StartingPoint{content_hash(path), saved.end->step};
   const std::string hash = task ? fmt::format("{:016x}", task->hash()) : "";
   if (saved.data.hash != hash)
     fail("checkpoint", "{} was trained on other data (hash {}): expected the data at hand (hash {})",
@@ -890,13 +920,18 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
     fail("fork", "step {} was not trained: expected 0 to {}", step, from.steps);
   const Keyframe* frame = from.keyframes.before(step);
   const int32_t start = frame ? frame->step : 0;
-  std::vector<Edit> before, after;
+  if (const std::string& file = from.origin.train.init_from; !frame && content_hash(file) != from.weights)
+    fail("fork", "{} has changed since the run began: expected the weights of then, or a later step", file);
+  RunIdentity past = from;
+  past.edits.clear();
+  past.scheduled.clear();
   for (const Edit& edit : from.edits)
-    if (edit.step <= step) (edit.step <= start ? before : after).push_back(edit);
-  auto run = std::unique_ptr<Run>(new Run(Impl::standing_at(
-      frame, {from.origin, std::move(before), std::move(after)}, from.task, *from.backend)));
+    if (edit.step <= step) (edit.step <= start ? past.edits : past.scheduled).push_back(edit);
+  auto run =
+      std::unique_ptr<Run>(new Run(Impl::standing_at(frame, std::move(past), from.task, *from.backend)));
   Impl& made = *run->impl_;
   made.history = made.new_history();
+  take_verdicts(*made.history, *from.history, step);
   made.silent_until = step;
   made.losses.assign(from.losses.begin(), from.losses.begin() + start);
   if (!frame) made.start_from_weights();
@@ -927,6 +962,7 @@ void Run::move_to(Backend& to) {
   if (!to.error().empty()) to.wait();
   run.base = base ? std::shared_ptr<const Store>(base, &base->store) : nullptr;
   run.take_network(to, std::move(network));
+  run.go_on(to, run.steps);
 }
 
 // Makes edits after the snapshot again at their steps, including live edits of the next step. The history
@@ -948,6 +984,7 @@ void Run::recover_on(Backend& to, const std::string& why) {
   run.history->add_event({run.steps, RunEvent::Kind::Resumed,
                           fmt::format("goes on on the {} from step {}: {}", to.name(), start, why)});
   if (run.broken) return;  // the run stays where it is
+  run.go_on(to, start);
   run.noted = std::max(run.noted, run.edits.size());
   run.edits = std::move(before);
   after.insert(after.end(), run.scheduled.begin(), run.scheduled.end());

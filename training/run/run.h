@@ -55,7 +55,7 @@ class Run {
 
   const RunSpec& spec() const;                 ///< with the edits applied so far
   uint64_t revision() const;                   ///< grows with every change of spec(), origin() or the edits
-  const RunIdentity& identity() const;         ///< origin, edits and data in one value
+  const RunIdentity& identity() const;         ///< all that decides its bits, in one value
   const std::vector<float>& losses() const;    ///< of every step, those before a fork included
   const RunSpec& origin() const;               ///< the specification at step 0; edits() then replay the run
   const std::vector<Edit>& edits() const;      ///< the applied ones, in order
@@ -74,6 +74,9 @@ class Run {
   /// measurements too. With `every` above 1 (on a device: at least 16) a step's numbers are repeated until the next
   /// measured step.
   void measure_live(bool on, int32_t every = 1);
+  /// The steps between measurements on that backend.
+  static int32_t live_interval(const Backend& backend, int32_t every = 1);
+  int32_t measured_every() const;  ///< see RunRecord
   /// Returns, only once, which measurement the run leaves out from now on, and why ("the critical rate is left out:
   /// [memory] ..."); empty: none. The critical rate needs memory of its own; the run tries it again when it was
   /// switched off and on, or the run moved.
@@ -108,9 +111,9 @@ class Run {
   const std::string& written() const;  ///< the last complete line
   const std::shared_ptr<History>& history() const;
 
-  /// Makes a new run with another wiring (or any other structural change) that keeps step, and weights and optimizer
-  /// state by name where they still fit. A norm that moved within its sub-layer takes its gain, bias and their moments
-  /// along. The changes are events at the next step; the history starts at the fork.
+  /// Makes a new run with another wiring (or any other change) that keeps step, and weights and optimizer state by name
+  /// where they still fit. A norm that moved within its sub-layer takes its gain, bias and their moments along. The
+  /// changes are events at the next step; the history starts at the fork, and so does the verdict of a changed network.
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
   /// This run as it was after `step` (0..steps_done()), once the caller has stepped it up to `step`: it begins at the
@@ -132,9 +135,13 @@ class Run {
 
   /// Writes its record as a checkpoint (checkpoint.h), with at most `frame_bytes` of frames.
   void save(const std::string& path, size_t frame_bytes = kSavedFrameBytes) const;
+  /// Whose word a checkpoint's weights are taken on: OfItself, they are the file's, from which the run goes on
+  /// (RunIdentity::start); OfItsKey, a store kept them under all that decides the run's bits, with the arithmetic of this
+  /// backend, and they are the run itself.
+  enum class Word : uint8_t { OfItself, OfItsKey };
   /// Continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
-                                   Backend& backend);
+                                   Backend& backend, Word word = Word::OfItself);
   /// A copy of the run's present state, which any thread may use; `whole`: with its history and its weights. From a
   /// whole record resume() makes a Run in that state, to be measured or trained on.
   RunRecord record(bool whole = true) const;

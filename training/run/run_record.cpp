@@ -1,37 +1,91 @@
 #include "training/run/run_record.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/core/error.h"
 
 namespace normscope {
 
-std::vector<Edit> RunIdentity::all_edits() const {
-  std::vector<Edit> all = edits;
-  all.insert(all.end(), scheduled.begin(), scheduled.end());
-  return all;
-}
-
-RunSpec RunIdentity::spec() const {
-  RunSpec now = origin;
-  for (const Edit& edit : edits) set_field(now, edit.key, edit.value);
-  return now;
-}
-
-std::string RunIdentity::key() const {
-  RunSpec whole = origin;
-  complete(whole);
-  std::string key;
-  for (const auto& [name, value] : field_values(whole))
-    if (name != "run.name") key += name + "=" + value + "\n";
-  for (const Edit& edit : all_edits()) key += "edit " + to_string(edit) + "\n";
-  return key;
-}
-
 size_t RunRecord::bytes() const {
   return sizeof(RunRecord) + losses.size() * sizeof(float) + (history ? history->bytes() : 0) +
          (end ? end->bytes() : 0);
 }
+
+namespace {
+
+bool measured_so(int32_t known, int32_t wanted) { return wanted == 0 || (known > 0 && wanted % known == 0); }
+
+/// Whether each `every`-th step up to `last` has a validation loss, and the last too unless the run broke there.
+bool validated_so(const RunRecord& run, int32_t every, int32_t last) {
+  if (every == 0) return true;
+  if (!run.history) return false;
+  const std::vector<int32_t> steps = run.history->validation().steps;
+  const auto has = [&](int32_t step) { return std::ranges::binary_search(steps, step); };
+  const bool broken = run.broken && run.steps() <= last;
+  if (broken) last = run.steps() - 1;
+  for (int64_t step = every; step <= last; step += every)
+    if (!has(static_cast<int32_t>(step))) return false;
+  return broken || has(last);
+}
+
+/// The first steps of a run.
+void cut(RunRecord& run, int32_t steps, bool with_history) {
+  run.losses.resize(static_cast<size_t>(steps));
+  run.broken.reset();
+  run.end.reset();
+  run.parameters.clear();
+  const auto later = std::ranges::find_if(run.edits, [steps](const Edit& edit) { return edit.step > steps; });
+  run.scheduled.insert(run.scheduled.begin(), later, run.edits.end());
+  run.edits.erase(later, run.edits.end());
+  if (!with_history) return run.history.reset();
+  const auto history = run.history->copy();
+  history->truncate(steps);
+  run.history = history;
+}
+
+/// Whether `a` answers whatever `b`, a record of the same key, answers.
+bool knows_all_of(const RunRecord& a, const RunRecord& b) {
+  if (!b.whole()) return !b.history && a.steps() >= b.steps();
+  if (!a.whole() || a.steps() != b.steps() || !measured_so(a.measured_every, b.measured_every)) return false;
+  return std::ranges::includes(a.history->validation().steps, b.history->validation().steps);
+}
+
+/// Whether an event is a mark of the way that a run took: where it rested, or what it was copied from. Everything else
+/// follows from the identity.
+bool is_of_the_way(const RunEvent& event, int32_t last) {
+  using Kind = RunEvent::Kind;
+  return event.kind == Kind::Forked || event.kind == Kind::Resumed ||
+         (event.kind == Kind::Finished && event.step != last);
+}
+
+std::shared_ptr<const History> without_the_way(const std::shared_ptr<const History>& history, int32_t last) {
+  std::vector<RunEvent> events = history->events();
+  std::erase_if(events, [last](const RunEvent& event) { return !is_of_the_way(event, last); });
+  if (events.empty()) return history;
+  const auto made = history->copy();
+  for (const RunEvent& event : events) made->take_back(event);
+  return made;
+}
+
+}  // namespace
+
+Wish::Wish(RunIdentity run, Numbers numbers) : run_(std::move(run)), key_(run_.key()), numbers_(numbers) {}
+
+std::shared_ptr<const RunRecord> RunRecord::answer(const Wish& wish) const {
+  const Wish::Numbers& asked = wish.numbers();
+  const int32_t until = wish.until();
+  const bool longer = steps() > until, alone = asked.every == 0 && asked.validated == 0;
+  if ((steps() < until && !broken) || (asked.end && (longer || !whole())) || (!alone && !history))
+    return nullptr;
+  if (!measured_so(measured_every, asked.every) || !validated_so(*this, asked.validated, until))
+    return nullptr;
+  auto made = std::make_shared<RunRecord>(*this);
+  made->origin = wish.run().origin;
+  if (longer) cut(*made, until, !alone);
+  return made;
+}
+
 namespace {
 
 constexpr int32_t kInterval = 20;  // a copy of the weights costs far less than twenty steps
@@ -109,13 +163,13 @@ void restore(const Keyframe& frame, Store& store) {
 
 std::shared_ptr<const RunRecord> RunCache::put(RunRecord run) {
   std::string key = run.key();
+  if (run.history) run.history = without_the_way(run.history, run.steps());
   auto made = std::make_shared<const RunRecord>(std::move(run));
   const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find(runs_, key, &Entry::first);
-  if (known != runs_.end()) {
-    if (known->second->whole() || !made->whole()) return known->second;
-    runs_.erase(known);
-  }
+  for (const auto& [known, record] : runs_)
+    if (known == key && knows_all_of(*record, *made)) return record;
+  std::erase_if(runs_,
+                [&](const Entry& one) { return one.first == key && knows_all_of(*made, *one.second); });
   runs_.emplace_back(std::move(key), made);
   size_t sum = 0;
   for (const Entry& entry : runs_) sum += entry.second->bytes();
@@ -126,10 +180,12 @@ std::shared_ptr<const RunRecord> RunCache::put(RunRecord run) {
   return made;
 }
 
-std::shared_ptr<const RunRecord> RunCache::find(const std::string& key) const {
+std::shared_ptr<const RunRecord> RunCache::find(const Wish& wish) const {
   const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find(runs_, key, &Entry::first);
-  return known == runs_.end() ? nullptr : known->second;
+  for (const auto& [key, record] : runs_)
+    if (key == wish.key())
+      if (auto answer = record->answer(wish)) return answer;
+  return nullptr;
 }
 
 size_t RunCache::count() const {

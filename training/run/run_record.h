@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,9 +17,9 @@
 
 #include "engine/tape/backend.h"
 #include "engine/tape/store.h"
-#include "training/data/task.h"
 #include "training/measure/history.h"
 #include "training/measure/verdict.h"
+#include "training/run/identity.h"
 #include "training/run/network.h"
 #include "training/spec/spec.h"
 
@@ -69,22 +70,35 @@ class Keyframes {
 /// Writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
 void restore(const Keyframe& frame, Store& store);
 
-/// All that decides a run's bits.
-struct RunIdentity {
-  RunSpec origin;                      ///< the specification at step 0
-  std::vector<Edit> edits, scheduled;  ///< applied edits, in order; edits whose step has not come yet
-  DataIdentity data{};
-  std::vector<Edit> all_edits() const;  ///< `edits`, then `scheduled`
-  RunSpec spec() const;                 ///< with the applied edits
-  /// All of it as text except run.name and `data`. A specification has the same key before and after complete().
-  std::string key() const;
-};
-
 /// Where a value first stopped being finite, in execution order.
 struct NonFiniteReport {
   int32_t layer = 0;   ///< 1-based, 0 outside the layers
   std::string tensor;  ///< "L03.attn output", "loss", "L02.attn.wq gradient"
   int32_t step = 0;
+};
+
+/// A run that somebody wants to see, up to the end of its budget. Equal wishes are one training.
+class Wish {
+ public:
+  /// What is wanted beside the losses. It changes no bit of the run.
+  struct Numbers {
+    int32_t every = 0;      ///< live measurements at least at each such step; 0: none
+    int32_t validated = 0;  ///< a validation loss at each such step, and at the last; 0: none
+    bool end = false;       ///< the state at the last step
+  };
+  /// Numbers::validated of a run that is validated at its end alone.
+  static constexpr int32_t kOnlyAtEnd = std::numeric_limits<int32_t>::max();
+
+  Wish(RunIdentity run, Numbers numbers);
+  const RunIdentity& run() const { return run_; }
+  const std::string& key() const { return key_; }  ///< RunIdentity::key
+  const Numbers& numbers() const { return numbers_; }
+  int32_t until() const { return run_.origin.train.steps; }
+
+ private:
+  RunIdentity run_;
+  std::string key_;
+  Numbers numbers_;
 };
 
 struct RunRecord : RunIdentity {
@@ -93,18 +107,21 @@ struct RunRecord : RunIdentity {
   std::shared_ptr<const History> history{};  ///< null: only the losses are kept
   std::shared_ptr<const Keyframe> end{};     ///< weights and optimizer state; null as above
   std::vector<ParameterInfo> parameters{};   ///< with their offsets in the blocks of `end`
+  int32_t measured_every = 0;                ///< steps between live measurements; 0: some step has none
   int32_t steps() const { return static_cast<int32_t>(losses.size()); }
   bool whole() const { return history && end; }
   size_t bytes() const;
+  /// The record as an answer to a wish of the same key: under the wish's own settings, and cut where it is longer. Null
+  /// where it does not cover what is wanted.
+  std::shared_ptr<const RunRecord> answer(const Wish& wish) const;
 };
 
 /// The bytes of a history's frames in a checkpoint.
 inline constexpr size_t kSavedFrameBytes = size_t{3} << 20;
 
-// The one store of finished runs in memory. A run is specification + seed + events, so the same run is
-// never trained twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one
-// RunCache. Results that outlive the process have the engine's number version in their key: experiments/result_store.h.
-// Any thread may use it; its contents are immutable.
+// The one store of finished runs in memory. A run is specification + seed + events, so the same run is never trained
+// twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one RunCache. Any thread may
+// use it; its contents are immutable.
 
 class RunCache {
  public:
@@ -112,11 +129,12 @@ class RunCache {
 
   explicit RunCache(size_t budget_bytes = kBudget) : budget_(budget_bytes) {}
 
-  /// Keeps a run under the key of its origin and edits; a known run stays unless only the new one is whole(). The
-  /// oldest runs are dropped when the budget is exceeded. Returns the kept run.
+  /// Keeps a run, without the marks of the way on which it came to its end, unless a kept record knows all of it; what
+  /// the new one knows all of is dropped. The oldest runs are dropped when the budget is exceeded. Returns the record
+  /// that is kept.
   std::shared_ptr<const RunRecord> put(RunRecord run);
-  /// Returns nullptr for an unknown key. The budget (train.steps) and the seed are part of the key.
-  std::shared_ptr<const RunRecord> find(const std::string& key) const;
+  /// The answer of a record; null: none covers the wish.
+  std::shared_ptr<const RunRecord> find(const Wish& wish) const;
   /// The most bytes that a run kept with weights may have.
   size_t largest() const { return budget_ / 4; }
   size_t count() const;

@@ -243,11 +243,9 @@ void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
   start(std::move(command), ticket);
   bool any = false;
   for (LabEntry* entry : now_.entries()) {
-    const auto known = finished_->find(entry->run->identity().key());
-    if (!known || !known->whole()) continue;
-    const std::string name = entry->run->spec().name;
+    const auto known = finished_->find({entry->run->identity(), numbers()});
+    if (!known) continue;
     entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);
-    entry->run->set_name(name);
     entry->unscored = true;
     any = true;
   }

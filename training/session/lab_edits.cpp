@@ -302,7 +302,8 @@ void LabTrainer::serve(const session::ExchangeFork& asked) {
 
 WholeRuns::Request LabTrainer::whole_of(RunSpec spec, bool measured) {
   auto task = task_for(spec.data);
-  return {std::move(spec), std::move(task), measured};
+  return {{identity_of(std::move(spec), {}, *task, *cpu_), measured ? WholeRuns::kMeasured : Wish::Numbers{}},
+          task};
 }
 
 /// Gives the entry another specification, and asks for the whole run unless the entry has it.
@@ -367,6 +368,9 @@ void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
         want(std::move(spec), false);
       }
   };
+  for (LabView::Supposition& one : supposed_)  // an answer goes with the text that it was trained on
+    if (one.run && one.run->data.hash != identity_of(one.spec->data, *task_for(one.spec->data)).hash)
+      one = {one.spec, nullptr, nullptr};
   const bool question = supposed_.size() == 1;
   const auto want_supposed = [&] {
     for (const LabView::Supposition& one : supposed_) want(*one.spec, question), ++rank;
@@ -394,9 +398,9 @@ void LabTrainer::take_whole() {
   for (LabView::Supposition& one : supposed_) {
     const bool question = supposed_.size() == 1;
     if (question ? one.seen != nullptr : one.run != nullptr) continue;
-    const WholeRuns::Request wanted = whole_of(*one.spec, false);
+    const WholeRuns::Request wanted = whole_of(*one.spec, question);
     one.run = whole_->find(wanted);
-    if (!question || !one.run || !one.run->whole()) continue;
+    if (!question || !one.run) continue;
     LabEntry entry = entry_of(*one.run, wanted);
     entry.letter = 'D';
     one.seen = std::make_shared<const RunView>(view_of(entry));
@@ -406,7 +410,6 @@ void LabTrainer::take_whole() {
 LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Request& wanted) const {
   LabEntry made;
   made.run = Run::resume(record, wanted.task, *backend_);
-  made.run->set_name(wanted.spec.name);
   made.from_start = true;
   return made;
 }

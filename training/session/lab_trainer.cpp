@@ -266,8 +266,11 @@ double LabTrainer::step_entry(LabEntry& entry) {
 void LabTrainer::keep_finished(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
-  const auto known = finished_->find(run.identity().key());
-  if (!known || !known->whole()) finished_->put(run.record());
+  if (!finished_->find({run.identity(), numbers()})) finished_->put(run.record());
+}
+
+Wish::Numbers LabTrainer::numbers() const {
+  return {Run::live_interval(*backend_), options_.validation_every, true};
 }
 
 void LabTrainer::step_all() {

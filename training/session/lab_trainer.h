@@ -227,6 +227,7 @@ class LabTrainer {
   void score(LabEntry& entry);
   double step_entry(LabEntry& entry);
   void keep_finished(const LabEntry& entry);
+  Wish::Numbers numbers() const;  ///< of every run that is not instant
   void step_all();
   void write_live(double trained_seconds);
   void finish_round(const std::vector<LabEntry*>& writers);

@@ -41,25 +41,14 @@ RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
   return spread;
 }
 
-/// Measuring every step would take a fifth of the time, and a plot of 200 steps shows no more with it.
-constexpr int32_t kMeasuredEvery = 4;
-
 /// Steps that a thread makes with a run before it looks which run is behind: three runs on two threads are then there
 /// after the time of one and a half runs, and not of two. What a run holds is in the second-level cache after one step.
 constexpr int32_t kStepsAtOnce = 20;
-
-std::string key_of(const WholeRuns::Request& run) { return RunIdentity{run.spec, {}, {}}.key(); }
 
 }  // namespace
 
 Reruns::Reruns(std::shared_ptr<RunCache> finished, Tasks task_for)
     : finished_(std::move(finished)), task_for_(std::move(task_for)) {}
-
-std::string Reruns::key_of(const Run& run) {
-  RunIdentity identity = run.identity();
-  identity.origin.train.steps = 1;
-  return identity.key();
-}
 
 std::shared_ptr<const RunSpread> Reruns::spread(const std::string& key) const {
   const auto at = std::ranges::find(known_, key, &Seeds::key);
@@ -72,7 +61,7 @@ void Reruns::add(const Rerun& rerun, std::shared_ptr<const RunRecord> run) {
     if (known_.size() >= kMaxCards) known_.erase(known_.begin());
     card = known_.insert(known_.end(), {rerun.key, {}, nullptr});
   }
-  card->by_seed.insert_or_assign(rerun.seed, std::move(run));
+  card->by_seed.insert_or_assign(rerun.seed(), std::move(run));
   std::vector<std::span<const float>> losses;
   for (const auto& [number, one] : card->by_seed) losses.emplace_back(one->losses);
   RunSpread spread = spread_of(losses);
@@ -84,11 +73,10 @@ void Reruns::add(const Rerun& rerun, std::shared_ptr<const RunRecord> run) {
 // Finds a rerun of this card with this budget or a longer one, or a finished run in the store.
 bool Reruns::knows(const Rerun& rerun) {
   if (const auto card = std::ranges::find(known_, rerun.key, &Seeds::key); card != known_.end())
-    if (const auto at = card->by_seed.find(rerun.seed);
-        at != card->by_seed.end() &&
-        (at->second->broken || at->second->losses.size() >= static_cast<size_t>(rerun.spec.train.steps)))
+    if (const auto at = card->by_seed.find(rerun.seed());
+        at != card->by_seed.end() && (at->second->broken || at->second->steps() >= rerun.wish.until()))
       return true;
-  auto known = finished_->find(RunIdentity{rerun.spec, rerun.edits, {}}.key());
+  auto known = finished_->find(rerun.wish);
   if (!known) return false;
   add(rerun, std::move(known));
   return true;
@@ -98,10 +86,11 @@ std::vector<Reruns::Rerun> Reruns::unknown(const std::vector<Card>& cards) {
   std::vector<Rerun> all;
   for (uint64_t i = 1; i <= kSeeds; ++i)
     for (const auto& [key, run] : cards) {
-      Rerun rerun{key, run->origin().seed + i, run->origin(), run->identity().all_edits()};
-      rerun.spec.seed = rerun.seed;
-      const bool known = knows(rerun) || std::ranges::any_of(all, [&](const Rerun& other) {
-                           return other.key == rerun.key && other.seed == rerun.seed;
+      RunIdentity other = run->identity().from_scratch();
+      other.origin.seed += i;
+      Rerun rerun{key, Wish(std::move(other), Wish::Numbers{})};
+      const bool known = knows(rerun) || std::ranges::any_of(all, [&](const Rerun& one) {
+                           return one.key == rerun.key && one.seed() == rerun.seed();
                          });
       if (!known) all.push_back(std::move(rerun));
     }
@@ -111,7 +100,7 @@ std::vector<Reruns::Rerun> Reruns::unknown(const std::vector<Card>& cards) {
 void Reruns::ask(const std::vector<Card>& cards) {
   cancel();
   queue_ = unknown(cards);
-  for (const Rerun& rerun : queue_) steps_ += rerun.spec.train.steps;
+  for (const Rerun& rerun : queue_) steps_ += rerun.wish.until();
 }
 
 void Reruns::cancel() {
@@ -129,15 +118,14 @@ size_t Reruns::drop_stale(const std::vector<std::string>& keys) {
   const auto stale = [&](const Rerun& rerun) { return std::ranges::find(keys, rerun.key) == keys.end(); };
   if (now_ && stale(queue_.front())) leave();
   for (const Rerun& rerun : queue_)
-    if (stale(rerun)) steps_ -= rerun.spec.train.steps;
+    if (stale(rerun)) steps_ -= rerun.wish.until();
   return std::erase_if(queue_, stale);
 }
 
 void Reruns::finish() {
   const Rerun& rerun = queue_.front();
-  done_ += rerun.spec.train.steps - now_->steps_done();
-  const auto finished = finished_->put(now_->record(false));
-  add(rerun, finished);
+  done_ += rerun.wish.until() - now_->steps_done();
+  add(rerun, finished_->put(now_->record(false)));
   now_.reset();
   queue_.erase(queue_.begin());
 }
@@ -148,16 +136,16 @@ Message Reruns::step(const std::vector<std::string>& keys, Backend& backend) {
     says = Message("{} reruns with other seeds are not made: their runs were changed", dropped);
   try {
     if (!now_ && waiting()) {
-      const Rerun& next = queue_.front();
-      now_ = std::make_unique<Run>(next.spec, task_for_(next.spec.data), backend);
+      const RunIdentity& next = queue_.front().wish.run();
+      now_ = std::make_unique<Run>(next.origin, task_for_(next.origin.data), backend);
       now_->measure_live(false);
       now_->limit_bytes(kFrames, 0);
-      now_->schedule_edits(next.edits);
+      now_->schedule_edits(next.scheduled);
     }
     if (now_) {
       now_->step();
       ++done_;
-      if (now_->non_finite() || now_->steps_done() >= queue_.front().spec.train.steps) finish();
+      if (now_->non_finite() || now_->steps_done() >= queue_.front().wish.until()) finish();
     }
     if (!waiting()) cancel();
   } catch (const DeviceError&) {  // such an error concerns all runs
@@ -183,14 +171,9 @@ WholeRuns::~WholeRuns() {
   wake_.notify_all();
 }
 
-std::shared_ptr<const RunRecord> WholeRuns::find(const Request& run) const {
-  auto known = finished_->find(key_of(run));
-  return known && (known->whole() || !run.measured) ? known : nullptr;
-}
-
 Message WholeRuns::failure(const Request& run) const {
   const std::lock_guard lock(mutex_);
-  const auto at = failures_.find(key_of(run));
+  const auto at = failures_.find(run.wish.key());
   return at == failures_.end() ? Message() : at->second;
 }
 
@@ -206,23 +189,22 @@ uint64_t WholeRuns::ended() const {
 
 void WholeRuns::want(const std::vector<Request>& runs) {
   std::vector<std::shared_ptr<Job>> now;
-  const auto has = [](const auto& jobs, const std::string& key, bool measured) {
-    return std::ranges::find_if(
-        jobs, [&](const auto& job) { return job->key == key && job->wanted.measured >= measured; });
+  const auto has = [](const auto& jobs, const Wish& wish) {
+    return std::ranges::find_if(jobs, [&](const auto& job) {
+      const Wish& known = job->wanted.wish;
+      return known.key() == wish.key() && known.until() == wish.until() &&
+             known.numbers().end >= wish.numbers().end;
+    });
   };
   const std::lock_guard lock(mutex_);
   for (const Request& run : runs) {
-    const std::string key = key_of(run);
-    if (find(run) || failures_.contains(key) || has(now, key, run.measured) != now.end()) continue;
-    if (const auto at = has(jobs_, key, run.measured); at != jobs_.end()) {
+    if (find(run) || failures_.contains(run.wish.key()) || has(now, run.wish) != now.end()) continue;
+    if (const auto at = has(jobs_, run.wish); at != jobs_.end()) {
       now.push_back(*at);
       now.back()->wanted.rank = run.rank;
       continue;
     }
-    auto job = std::make_shared<Job>();
-    job->key = key;
-    job->wanted = run;
-    now.push_back(std::move(job));
+    now.push_back(std::make_shared<Job>(run));
   }
   for (const auto& job : jobs_)
     if (std::ranges::find(now, job) == now.end()) job->dropped = true;
@@ -248,22 +230,23 @@ std::shared_ptr<WholeRuns::Job> WholeRuns::next() {
 
 /// Trains the run for some steps; true when it has ended.
 bool WholeRuns::train(Job& job) {
-  const Request& wanted = job.wanted;
+  const Wish& wish = job.wanted.wish;
+  const bool measured = wish.numbers().end;
   if (!job.run) {
     job.backend = make_cpu_backend(1);
-    job.run = std::make_unique<Run>(wanted.spec, wanted.task, *job.backend);
-    job.run->measure_live(wanted.measured, kMeasuredEvery);
-    if (!wanted.measured) job.run->limit_bytes(0, 0);
+    job.run = std::make_unique<Run>(wish.run().origin, job.wanted.task, *job.backend);
+    job.run->measure_live(measured, kMeasured.every);
+    if (!measured) job.run->limit_bytes(0, 0);
   }
   Run& run = *job.run;
-  const int32_t last = run.spec().train.steps;
+  const int32_t last = wish.until();
   for (const int32_t pause = run.steps_done() + kStepsAtOnce; !run.non_finite() && run.steps_done() < last;
        run.step()) {
     if (job.dropped) return true;
     if (run.steps_done() == pause) return false;
   }
-  if (wanted.measured && !run.non_finite()) run.validation_loss();
-  finished_->put(run.record(wanted.measured));
+  if (measured && !run.non_finite()) run.validation_loss();
+  finished_->put(run.record(measured));
   return true;
 }
 
@@ -273,7 +256,7 @@ void WholeRuns::loop() {
     const Message failure = guarded("training a run", [&] { ended = train(*job); });
     {
       const std::lock_guard lock(mutex_);
-      if (!failure.empty()) failures_[job->key] = failure;
+      if (!failure.empty()) failures_[job->wanted.wish.key()] = failure;
       job->taken = false;
       if (ended) {
         std::erase(jobs_, job);

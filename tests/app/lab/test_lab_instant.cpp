@@ -69,7 +69,8 @@ TEST_CASE("what a hand may ask for next is trained while it rests") {
   int known = 0;
   for (const RunSpec& next : settings::runs_beside({1, "train.lr", ""}, lab.view())) {
     CHECK_FALSE(next == now);
-    const auto run = lab.lab.finished_runs()->find(RunIdentity{next, {}, {}}.key());
+    const auto run = lab.lab.finished_runs()->find(
+        {identity_of(next, {}, *make_task(next.data), *make_cpu_backend(1)), Wish::Numbers{.end = true}});
     REQUIRE(run);
     CHECK(run->whole());
     ++known;

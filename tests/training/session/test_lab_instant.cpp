@@ -67,7 +67,7 @@ TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a 
   view_after(lab, instant({small_spec("post")}));
   const auto known = [&](RunSpec spec) {
     spec.train.steps = 30;
-    return lab.finished_runs()->find(RunIdentity{std::move(spec), {}, {}}.key());
+    return lab.finished_runs()->find(wish_of(spec));
   };
   const RunSpec pre = small_spec("pre"), long_one = spec_with("pre", {{"model.layers", "64"}});
   auto view = view_after(lab, session::Suppose{{small_spec("none")}, {pre}});
@@ -81,13 +81,71 @@ TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a 
   CHECK_FALSE(known(long_one));
 }
 
+TEST_CASE("a text that has changed in its file is another text: no curve of the former is shown for it") {
+  const Folder folder;
+  const auto write = [&](const std::string& sentence) {
+    std::string text;
+    for (int i = 0; i < 200; ++i) text += sentence;
+    return folder.write("t.txt", text);
+  };
+  const auto computed = [](const RunSpec& spec) {  // with what the file has now
+    Run run(spec, make_task(spec.data), shared_backend());
+    steps(run, spec.train.steps);
+    return run.losses();
+  };
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("post")}));
+  const std::string path = write("to be or not to be. ");
+  auto view = view_after(lab, session::LoadText{path});
+  view = view_after(lab, session::Suppose{{with_fields(*view->runs[0].spec, {{"model.placement", "pre"}})}});
+  const std::vector<float> before = losses(view->runs[0]), question = view->supposed[0].run->losses;
+  CHECK(same_bits(before, computed(*view->runs[0].spec)));
+  write("be to not or be to. ");  // of the same letters
+  view = view_after(lab, session::LoadText{path});
+  CHECK_FALSE(same_bits(losses(view->runs[0]), before));
+  CHECK(same_bits(losses(view->runs[0]), computed(*view->runs[0].spec)));
+  REQUIRE(view->runs[0].spread);
+  CHECK(same_bits(*view->runs[0].spread->each.front().losses,
+                  computed(with_fields(*view->runs[0].spec, {{"run.seed", "2"}}))));
+  REQUIRE(view->supposed[0].run);
+  CHECK_FALSE(same_bits(view->supposed[0].run->losses, question));
+  // With the former text back, its runs are there again.
+  write("to be or not to be. ");
+  CHECK(same_bits(losses(view_after(lab, session::LoadText{path})->runs[0]), before));
+}
+
+TEST_CASE("a setting that an instant run does not read changes its settings, and trains nothing") {
+  Lab lab(quiet());
+  const auto before = view_after(lab, instant({small_spec("post")}));
+  const size_t known = lab.finished_runs()->count();
+  const auto view = view_after(lab, session::EditField{0, "train.momentum", "0.5"});
+  CHECK(get_field(*view->runs[0].spec, "train.momentum") == "0.5");
+  CHECK(same_bits(losses(view->runs[0]), losses(before->runs[0])));
+  CHECK(lab.finished_runs()->count() == known);
+}
+
+TEST_CASE("in full, a run is measured at every step, though it is known as an instant one") {
+  Lab lab(quiet());
+  RunSpec spec = small_spec("post");
+  spec.train.steps = 30;
+  view_after(lab, instant({spec}));
+  const auto numbers_of = [](const RunView& run) {
+    const Series numbers = run.history->series(run.history->find("L01.attn.update_cosine"));
+    std::set<float> different(numbers.values.begin(), numbers.values.end());
+    return different.size();
+  };
+  session::ReplaceRuns full{{spec}, {}, true};
+  full.known = true;
+  CHECK(numbers_of(view_after(lab, full)->runs[0]) > 20);
+}
+
 // A thousand movements of nine kinds, faster than runs train: each view is looked at as a window would.
 TEST_CASE("no answer is ever shown under other settings than its own") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post"), small_spec("pre")}, 6));
   std::map<std::string, std::vector<float>> expected;
   const auto expected_of = [&](const RunSpec& spec) -> const std::vector<float>& {
-    const std::string key = RunIdentity{spec, {}, {}}.key();
+    const std::string key = settings_text(spec, {});
     if (!expected.contains(key)) expected[key] = alone(spec, spec.train.steps);
     return expected[key];
   };

@@ -106,37 +106,41 @@ TEST_CASE("the time of a step is that of its runs, whether they are validated af
 }
 
 TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most") {
-  RunSpec named = small_spec();
+  const auto wish = [](RunSpec spec, std::vector<Edit> edits = {}, Wish::Numbers numbers = {}) {
+    spec.train.steps = 3;
+    return wish_of(spec, numbers, std::move(edits));
+  };
+  RunSpec named = small_spec(), completed = named;
   named.name = "mine";
-  CHECK(RunIdentity{named, {}, {}}.key() == RunIdentity{small_spec(), {}, {}}.key());
-  CHECK(RunIdentity{small_spec("pre"), {}, {}}.key() != RunIdentity{small_spec(), {}, {}}.key());
-  CHECK(RunIdentity{small_spec(), {{3, "train.lr", "0.1"}}, {}}.key() !=
-        RunIdentity{small_spec(), {}, {}}.key());
-  RunSpec completed = small_spec();
   complete(completed);
-  CHECK(RunIdentity{completed, {}, {}}.key() == RunIdentity{small_spec(), {}, {}}.key());
+  const Wish plain = wish(small_spec());
+  CHECK(wish(named).key() == plain.key());
+  CHECK(wish(completed).key() == plain.key());
+  CHECK(wish(small_spec("pre")).key() != plain.key());
+  CHECK(wish(small_spec(), {{3, "train.lr", "0.1"}}).key() != plain.key());
   // What knows more replaces what knows less, never the other way; the oldest go.
-  RunCache cache(10000);
-  RunRecord losses_only;
+  RunCache cache(15000);
+  RunRecord losses_only{plain.run(), {3, 2, 1}};
   losses_only.origin = named;
-  losses_only.losses = {3, 2, 1};
   cache.put(losses_only);
-  REQUIRE(cache.find(RunIdentity{small_spec(), {}, {}}.key()));
-  CHECK_FALSE(cache.find(RunIdentity{small_spec(), {}, {}}.key())->whole());
+  REQUIRE(cache.find(plain));
+  CHECK(cache.find(plain)->origin.name.empty());  // it answers under the settings that were asked for
+  const Wish::Numbers end{.end = true};
+  CHECK_FALSE(cache.find(wish(small_spec(), {}, end)));
   RunRecord whole = losses_only;
   whole.history = std::make_shared<History>(std::vector<StatInfo>{});
   whole.end = std::make_shared<Keyframe>();
   cache.put(whole);
   CHECK(cache.put(losses_only)->whole());
+  CHECK(cache.find(wish(small_spec(), {}, end)));
   CHECK(cache.count() == 1);
   for (uint64_t seed = 2; seed < 40; ++seed) {
-    RunRecord other;
-    other.origin = small_spec("post", seed);
+    RunRecord other{wish(small_spec("post", seed)).run(), {}};
     other.losses.resize(100);
     cache.put(std::move(other));
   }
-  CHECK_FALSE(cache.find(RunIdentity{small_spec(), {}, {}}.key()));
-  CHECK(cache.find(RunIdentity{small_spec("post", 39), {}, {}}.key()));
+  CHECK_FALSE(cache.find(plain));
+  CHECK(cache.find(wish(small_spec("post", 39))));
 }
 
 TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[slow]") {

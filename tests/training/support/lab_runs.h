@@ -54,6 +54,11 @@ inline std::shared_ptr<const LabView> rest(Lab& lab) {
   return lab.view();
 }
 
+/// The wish for a run from step 0 to the end of its budget.
+inline Wish wish_of(const RunSpec& spec, Wish::Numbers numbers = {}, std::vector<Edit> edits = {}) {
+  return {identity_of(spec, std::move(edits), *small_task(spec.data), shared_backend()), numbers};
+}
+
 /// What the Lab shows once it has done a command.
 inline std::shared_ptr<const LabView> view_after(Lab& lab, session::Command command) {
   lab.post(std::move(command));
