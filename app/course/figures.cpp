@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "app/course/map.h"
 #include "app/course/tables.h"
 #include "app/ui/widgets.h"
+#include "training/spec/loss_means.h"
 #include "training/spec/schedule.h"
 #include "training/spec/spec.h"
 
@@ -58,19 +58,10 @@ std::string value_text(double v, const FigureAxis& axis) {
   return plain ? ui::with_minus(ui::decimals(v, 2)) : ui::number(v, 2);
 }
 
-/// The last value of a line, or for a loss over time the mean of the last steps, as texts state it.
-double end_value(const std::vector<double>& y, const Figure& figure) {
-  if (!ends_in_means(figure)) return y.back();
-  const size_t count = std::min(y.size(), static_cast<size_t>(kLossWindow));
-  return std::accumulate(y.end() - static_cast<std::ptrdiff_t>(count), y.end(), 0.0) /
-         static_cast<double>(count);
-}
-
 /// Writes the end as the texts of the lesson do, if one of its measures is that very number.
 std::string end_text(const Lesson& lesson, const Figure& figure, const std::string& curve,
-                     const std::vector<double>& x, const std::vector<double>& y) {
-  const CurveSet line{{curve, {x, y}}};
-  const double end = end_value(y, figure);
+                     const CurveData& measured, double end) {
+  const CurveSet line{{curve, measured}};
   for (const Measure& m : lesson.measures) {
     if (m.curve != curve || (m.take != "at" && m.take != "mean")) continue;
     Measure bare = m;
@@ -102,6 +93,22 @@ CurveData data_of(const Lesson& lesson, const std::string& curve, const FigureDa
 /// Whether a curve has so few points that an area between them would fill most of the plot.
 bool lies_apart(const CurveBand& band) { return band.x.size() <= 3; }
 
+/// The loss of each single step, faint: it lies behind the means of all lines.
+plot::Series single_steps(const Lesson& lesson, const FigureLine& line, const std::vector<double>& x,
+                          const std::vector<double>& y) {
+  constexpr float kFaint = 0.3f;
+  plot::Series s{.id = lesson.words->tr("{run}, single steps", {{"run", line.curve}})};
+  s.ink = ink_of(line);
+  s.x = column(x);
+  s.y = column(y);
+  s.dash = ui::Dash{};
+  s.marker = ui::Marker::None;
+  s.width = 1;
+  s.alpha = kFaint;
+  s.end_label = s.end_marker = false;
+  return s;
+}
+
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
               PlotSpec& plot) {
   const CurveBand* band = band_of(line.curve, data);
@@ -117,14 +124,20 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     plot.bands.push_back(std::move(area));
   }
   const CurveData whole = data_of(lesson, line.curve, data);
-  const std::vector<double> x = on_axis(whole.x, whole.x, figure.x), y = on_axis(whole.y, whole.x, figure.x);
-  if (y.empty()) return;
+  const std::vector<double> x = on_axis(whole.x, whole.x, figure.x);
+  const std::vector<double> single = on_axis(whole.y, whole.x, figure.x);
+  if (single.empty()) return;
+  const bool means = ends_in_means(figure);  // as texts state a loss
+  const std::vector<double> y = means ? on_axis(loss_means(whole.x, whole.y), whole.x, figure.x) : single;
+  if (means)
+    plot.series.insert(plot.series.begin(), single_steps(lesson, line, x, clamped(single, figure.y)));
   plot::Series s{.id = line.curve};
   s.name =
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
   s.letter = letter_of(lesson, line);
   s.ink = ink_of(line);
-  if (figure.ball.empty()) s.value = end_text(lesson, figure, line.curve, x, y);  // else the ball tells
+  if (figure.ball.empty())  // else the ball tells
+    s.value = end_text(lesson, figure, line.curve, {x, single}, y.back());
   s.x = column(x);
   s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;

@@ -303,22 +303,22 @@ void Figures::draw_plot(Ui& ui, Rect rect, LessonContext& context, PredictPage* 
 
 /// Draws the gap between the ends of the drawn prediction and of the measured curve, with their ratio.
 void Figures::draw_gap(Ui& ui, const Rect& area, const plot::PlotSpec& plot, const LessonContext& context) {
-  const auto state = context.state();
-  const auto it = state->curves.find(context.lesson.prediction.curve);
+  const auto it = std::ranges::find(plot.series, context.lesson.prediction.curve, &plot::Series::id);
   const LessonProgress& progress = context.kept();
-  if (it == state->curves.end() || it->second.y.empty() || progress.drawn.empty() ||
+  if (it == plot.series.end() || it->y.empty() || progress.drawn.empty() ||
       views_[shown(context).id].zoomed())
     return;
+  const double end = it->y[it->y.size() - 1];
   const plot::PlotMap map = map_of(plot, area);
   const auto y_of = [&](double v) { return map(plot.x.hi, std::clamp(v, plot.y.lo, plot.y.hi)).y; };
-  const float a = y_of(progress.drawn.back()), b = y_of(it->second.y.back()), x = area.right() + 4;
+  const float a = y_of(progress.drawn.back()), b = y_of(end), x = area.right() + 4;
   if (std::abs(a - b) < 90) return;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.line({x, a}, {x, b}, t.ink, 1.4f);
   p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f);
   p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
-  const auto [low, high] = std::minmax(progress.drawn.back(), it->second.y.back());
+  const auto [low, high] = std::minmax(progress.drawn.back(), end);
   if (!(low > 0)) return;  // without a border, for instance, there is no ratio
   const std::string words = course::shown(high / low, {.digits = 2, .unit = "×"});
   const float w = p.text_width({Face::Bold, type::title}, words) + 18;

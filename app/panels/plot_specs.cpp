@@ -21,6 +21,7 @@
 #include "training/io/text.h"
 #include "training/measure/theory/theory.h"
 #include "training/measure/verdict.h"
+#include "training/spec/loss_means.h"
 
 namespace normscope::panels {
 namespace {
@@ -163,15 +164,52 @@ void put_levels(PlotSpec& plot, const LabView& view) {
   }
 }
 
+std::string value_text(const Column& losses) {
+  const auto end = static_cast<double>(losses[losses.size() - 1]);
+  return std::isfinite(end) ? ui::decimals(end, 2) : "–";
+}
+
+// The loss of single steps, faint, and over it the mean that all numbers state, which has the label.
+void put_losses(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
+  constexpr float kFaint = 0.3f;
+  const auto line_of = [](const std::shared_ptr<const view::Line>& line, const RunView& run) {
+    plot::Series s{.x = {line->x, line}, .y = {line->y, line}, .ink = Ink::run(view::colour_of(run))};
+    return s;
+  };
+  std::vector<plot::Series> means;
+  for (size_t i = 0; i < view.runs.size(); ++i) {
+    const RunView& run = view.runs[i];
+    if (data.loss(run)->empty()) continue;
+    plot::Series single = line_of(data.loss(run), run);
+    single.id = tr("{run}, single steps", {{"run", run.letter}});
+    single.dash = ui::Dash{};
+    single.marker = ui::Marker::None;
+    single.width = 1;
+    single.alpha = kFaint;
+    single.end_label = single.end_marker = false;
+    plot.series.push_back(std::move(single));
+    plot::Series mean = line_of(data.mean_loss(run), run);
+    mean.id = mean.letter = view::letter_of(run);
+    mean.name = short_label(view, i);
+    mean.value = value_text(mean.y);
+    mean.decimals = options.follows ? -1 : 2;
+    mean.markers = Markers::Sparse;
+    means.push_back(std::move(mean));
+  }
+  for (plot::Series& mean : means) plot.series.push_back(std::move(mean));
+}
+
 /// The run that the norm under the mouse, or the preset under the mouse, would give.
-void put_supposed(PlotSpec& plot, const LabView& view) {
+void put_supposed(PlotSpec& plot, const LabView& view, const PlotOptions& options) {
   const auto run = view.supposed.size() == 1 ? view.supposed.front().run : nullptr;
   if (!run || run->losses.empty()) return;
-  plot::Series s{.id = "supposed", .name = tr("this?"), .y = {run->losses, run}, .x0 = 1};
-  const auto end = static_cast<double>(run->losses.back());
-  s.value = std::isfinite(end) ? ui::decimals(end, 2) : "–";
-  s.decimals = 2;
-  s.ink = {plot::Ink::Role::Ink};
+  plot::Series s{.id = "supposed", .name = tr("this?"), .ink = {plot::Ink::Role::Ink}};
+  std::vector<int32_t> steps(run->losses.size());
+  std::iota(steps.begin(), steps.end(), 1);
+  s.x0 = 1;
+  s.y = plot::Column::of(loss_means(steps, run->losses));
+  s.value = value_text(s.y);
+  s.decimals = options.follows ? -1 : 2;
   s.dash = ui::Dash{5, 3};
   plot.series.push_back(std::move(s));
 }
@@ -282,30 +320,17 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);
-  plot.note = tr(plot.bands.empty() ? "{nats}, lower is better"
-                                    : "{nats}, lower is better; bands: lowest to highest of other seeds",
-                 {{"nats", plot.y.unit}});
+  plot.note = tr(
+      plot.bands.empty()
+          ? "{nats}, lower is better; bold: mean of {steps} steps"
+          : "{nats}, lower is better; bold: mean of {steps} steps; bands: lowest to highest of other seeds",
+      {{"nats", plot.y.unit}, {"steps", kLossWindow}});
   plot.x = step_axis(view);
   plot.y.lo = floor_of_axis(view);
   plot.y.hi = loss_top(view, data);
   plot.pad_top = 8;
-  for (size_t i = 0; i < view.runs.size(); ++i) {
-    const RunView& run = view.runs[i];
-    const auto line = data.loss(run);
-    if (line->empty()) continue;
-    plot::Series s;
-    s.id = view::letter_of(run);
-    s.letter = s.id;
-    s.name = short_label(view, i);
-    s.x = {line->x, line};
-    s.y = {line->y, line};
-    s.value = std::isfinite(line->y.back()) ? ui::decimals(static_cast<double>(line->y.back()), 2) : "–";
-    s.decimals = 2;
-    s.ink = Ink::run(view::colour_of(run));
-    s.markers = Markers::Sparse;
-    plot.series.push_back(std::move(s));
-  }
-  put_supposed(plot, view);
+  put_losses(plot, view, data, options);
+  put_supposed(plot, view, options);
   put_levels(plot, view);
   put_cursor(plot, options, true);
   return plot;

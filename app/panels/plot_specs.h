@@ -17,7 +17,9 @@
 namespace normscope::panels {
 
 struct PlotOptions {
-  int step = 0;    // of the cursor
+  int step = 0;  // of the cursor
+  bool follows =
+      true;        // the cursor is at the newest step wherever that is, and the lines' ends tell its values
   int matrix = 0;  // index in kMatrices
   int stream = 0;  // from 1: gradients of one of several residual streams; 0: of the matrix
   view::Side side = view::Side::Main;  // stack of an encoder-decoder, for plots that show only one

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <numeric>
 
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
@@ -99,7 +100,13 @@ std::vector<double> values_along(const FieldOptions& scale) {
   return values;
 }
 
-/// The last losses of the dial's runs, by run and value; NaN where a run is not trained yet.
+/// The loss at the end: the mean over the loss window.
+double end_of(const std::vector<float>& losses) {
+  const auto count = std::min(std::ssize(losses), std::ptrdiff_t{kLossWindow});
+  return std::accumulate(losses.end() - count, losses.end(), 0.0) / static_cast<double>(count);
+}
+
+/// The losses at the ends of the dial's runs, by run and value; NaN where a run is not trained yet.
 std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabView& view) {
   const std::vector<DialRun> runs = dial_runs(state, view);
   std::vector<std::vector<double>> ends(view.runs.size(),
@@ -107,7 +114,7 @@ std::vector<std::vector<double>> ends_of(const SettingsState& state, const LabVi
   for (size_t i = 0; i < runs.size() && runs.size() == view.supposed.size(); ++i) {
     const LabView::Supposition& one = view.supposed[i];
     if (*one.spec == runs[i].spec && one.run && !one.run->losses.empty())
-      ends[runs[i].run][runs[i].value] = static_cast<double>(one.run->losses.back());
+      ends[runs[i].run][runs[i].value] = end_of(one.run->losses);
   }
   return ends;
 }

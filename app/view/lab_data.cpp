@@ -7,6 +7,7 @@
 #include "app/words/words.h"
 #include "engine/model/residual.h"
 #include "training/measure/verdict.h"
+#include "training/spec/loss_means.h"
 #include "training/spec/spec.h"
 
 namespace normscope::view {
@@ -62,6 +63,7 @@ LabData::RunLines& LabData::cached(const RunView& run) {
     c.quotients.clear();
     c.roots.clear();
     c.loss.reset();
+    c.mean_loss.reset();
     c.rate.reset();
     c.version = version;
     c.history = run.history;
@@ -82,6 +84,18 @@ std::shared_ptr<const Line> LabData::loss(const RunView& run) {
   RunLines& c = cached(run);
   if (!c.loss) c.loss = c.history ? to_line(c.history->loss()) : std::make_shared<Line>();
   return c.loss;
+}
+
+std::shared_ptr<const Line> LabData::mean_loss(const RunView& run) {
+  const auto steps = loss(run);
+  RunLines& c = cached(run);
+  if (!c.mean_loss) {
+    auto line = std::make_shared<Line>();
+    line->x = steps->x;
+    line->y = loss_means(steps->x, steps->y, run.edits);
+    c.mean_loss = std::move(line);
+  }
+  return c.mean_loss;
 }
 
 std::shared_ptr<const Line> LabData::rate(const RunView& run) {

@@ -49,7 +49,9 @@ class LabData {
   /// Drops the histories that were not read since the last call.
   void begin_frame();
 
+  /// The loss of each single step, and at each step the loss as numbers state it: the mean over loss_window() steps.
   std::shared_ptr<const Line> loss(const RunView& run);
+  std::shared_ptr<const Line> mean_loss(const RunView& run);
   std::shared_ptr<const Line> rate(const RunView& run);
   /// One stat over time, "L03.ffn.w2.grad_norm"; an empty line when the run does not measure it.
   std::shared_ptr<const Line> stat(const RunView& run, const std::string& name);
@@ -80,7 +82,7 @@ class LabData {
     uint64_t version = ~uint64_t{0};
     bool used = false;
     std::shared_ptr<const History> history;
-    std::shared_ptr<const Line> loss, rate;
+    std::shared_ptr<const Line> loss, mean_loss, rate;
     std::map<std::string, GrowingLine, std::less<>> stats;
     std::map<std::string, std::shared_ptr<const Line>, std::less<>> quotients, roots;
     std::map<int, std::vector<float>> frames;

@@ -65,9 +65,11 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   const LabView then = view::view_at(data, *view, 100);
   const plot::PlotSpec loss = panels::loss_plot(then, data, options);
   // The curve's end keeps its number; the one at the cursor stands beside it.
-  const plot::Column& curve = loss.series[2].y;
-  CHECK(loss.series[2].value == fmt::format("{:.2f}", curve[curve.size() - 1]));
-  CHECK(loss.series[2].value != fmt::format("{:.2f}", curve[99]));
+  const plot::Series& mean = *std::ranges::find(loss.series, "C", &plot::Series::id);
+  const plot::Column& curve = mean.y;
+  CHECK(mean.value == fmt::format("{:.2f}", curve[curve.size() - 1]));
+  CHECK(mean.value != fmt::format("{:.2f}", curve[99]));
+  CHECK(lab.shows(fmt::format("{:.2f}", then.runs[2].loss)));
   CHECK(lab.shows(fmt::format("{:.2f}", curve[99])));
   CHECK(loss.sentence == "C left the line of letter frequencies at step 46.");
   CHECK(loss.x.hi == 300);

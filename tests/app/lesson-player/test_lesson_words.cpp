@@ -265,7 +265,9 @@ TEST_CASE("what a line comes to is said as in the texts, where it is the number 
     REQUIRE(series != plot.series.end());
     Measure bare = *lesson.measure(line.measure);
     bare.unit.clear();
-    CHECK(series->value == shown(kept.results->measures.at(line.measure).spread.mean, bare));
+    const double mean = kept.results->measures.at(line.measure).spread.mean;
+    CHECK(series->value == shown(mean, bare));
+    CHECK(series->y[series->y.size() - 1] == Approx(mean).epsilon(1e-4));  // its mark stands at that number
   }
 }
 
@@ -320,8 +322,8 @@ TEST_CASE("what is below zero has a minus sign in the course's texts and figures
   FigureData data;
   data.own = &own;
   const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("losses"), data);
-  REQUIRE(plot.series.size() == 1);
-  CHECK(plot.series[0].value == "−0.25");
+  REQUIRE(plot.series.size() == 2);  // single steps, and their mean
+  CHECK(plot.series[1].value == "−0.25");
 }
 
 TEST_CASE("a lesson uses at most three new words, and one lists names of methods beside each other") {

@@ -7,6 +7,7 @@
 #include "app/support/english.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/listing.h"
+#include "app/support/live_lab.h"
 #include "app/support/systems_view.h"
 #include "app/support/text_faults.h"
 #include "catch.hpp"
@@ -195,13 +196,45 @@ TEST_CASE("a run's short label is what tells it from the others", "[listing]") {
   CHECK(short_label(forked, 3) == "12 norms moved");
 }
 
-TEST_CASE("the number at the end of a loss line is the card's") {
+TEST_CASE("one loss has one number: on the card, along the bold line and at its end, at every step") {
+  Lab lab{fixture::quiet_lab()};
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::PlayTo{12});
+  lab.post(session::EditField{1, "model.norm", "rms"});  // the mean begins anew
+  const auto view = test::view_after(lab, session::PlayTo{40});
   view::LabData data;
-  const auto view = fixture::lab_view();
   const plot::PlotSpec plot = loss_plot(*view, data, {});
-  REQUIRE(plot.series.size() == view->runs.size());
-  for (size_t i = 0; i < view->runs.size(); ++i)
-    CHECK(plot.series[i].value == fmt::format("{:.2f}", plot.series[i].y[plot.series[i].y.size() - 1]));
+  REQUIRE(plot.series.size() == 2 * view->runs.size());
+  for (const RunView& run : view->runs) {
+    INFO(run.letter);
+    const plot::Series& line = *std::ranges::find(plot.series, view::letter_of(run), &plot::Series::id);
+    const plot::Series& single = plot.series[static_cast<size_t>(run.letter - 'A')];
+    CHECK(line.value == ui::decimals(run.loss, 2));
+    CHECK(single.value.empty());
+    CHECK(single.alpha < 0.5f * line.alpha);
+    REQUIRE(line.y.size() == 40);
+    for (int step = 1; step <= 40; ++step) {
+      const auto at = static_cast<size_t>(step - 1);
+      CHECK(line.y[at] == static_cast<float>(view::run_at(data, run, step).loss));
+      CHECK(single.y[at] == test::losses(run)[at]);
+    }
+  }
+}
+
+TEST_CASE("a run that is a step ahead has no second label while the cursor follows the newest step") {
+  LabView ahead = *fixture::lab_view();
+  --ahead.step;  // the slowest run's
+  fixture::LabDriver lab(std::make_shared<const LabView>(ahead));
+  const auto labels = [&] {
+    const ui::Rect plot = lab.driver.control("plot/loss").rect;
+    return std::ranges::count_if(lab.ui.texts(), [&](const ui::TextRecord& text) {
+      return text.text == "A" && plot.contains(text.rect.centre());
+    });
+  };
+  CHECK(labels() == 1);
+  lab.state.screens.lab.transport().pinned_step = 100;
+  lab.driver.frames(2);
+  CHECK(labels() == 2);
 }
 
 TEST_CASE("an axis of losses reaches to a run that ends above it, unless the others would be flat") {
