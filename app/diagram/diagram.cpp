@@ -160,10 +160,14 @@ Stacks shown_stacks(const DiagramState& state, const LabView& view, int run) {
   return view::stacks_of(view.runs[static_cast<size_t>(run)].spec->model);
 }
 
+std::string fork_name(char source, bool from_start) {
+  return tr(from_start ? "Variant of {run}" : "Fork of {run}", {{"run", source}});
+}
+
 std::string fork_title(const DiagramState& state, const LabView& view) {
   const int run = shown_run(state, view);
   if (run < 0) return {};
-  return tr("Fork of {run}", {{"run", view.runs[static_cast<size_t>(run)].letter}});
+  return fork_name(view.runs[static_cast<size_t>(run)].letter, state.from_start || view.instant);
 }
 
 std::optional<RunSpec> spec_in_question(const DiagramState& state, const DiagramInput& input) {
@@ -186,7 +190,8 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   session::ForkRequest request;
   request.source = run;
   request.spec = with_change(*source.spec, model, change);
-  request.spec.name = source.letter == 'D' ? source.name : tr("Fork of {run}", {{"run", source.letter}});
+  request.spec.name =
+      source.letter == 'D' ? source.name : fork_name(source.letter, from_start || input.view.instant);
   request.from_start = from_start;
   request.note = change.note;
   request.train = true;
@@ -473,6 +478,10 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);
+  if (input.held) {
+    const ModelConfig& held = input.held->spec->model;
+    selected = preset_of(held, view::stacks_of(held), which);
+  }
   const int now = selected;
   const std::string& custom = tr("custom");
   const bool list = as_list || (stacks.both && row.w < 380);

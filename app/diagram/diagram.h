@@ -168,13 +168,16 @@ struct DiagramInput {
   int step = 0;  // the cursor's step, for the micro-bars
   bool compact = false;
   std::optional<int> hover_layer{};  // 0-based layer under the mouse in a plot
+  const RunView* held{};  // the run that a drop would give, already trained: its numbers stand in the diagram
 };
 
 // The index of the run whose diagram is shown: the selected run, or its source while D is being built; -1 without runs.
 int shown_run(const DiagramState& state, const LabView& view);
 // The wiring to draw: the pending fork's while D is selected, else the run's.
 view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
-// The title of a fork of the shown run, "Fork of A"; empty without runs.
+// The name of a run made from another one: "Fork of A", or "Variant of A" where it begins at step 0.
+std::string fork_name(char source, bool from_start);
+// The title of such a run of the shown one; empty without runs.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
 // A stack of the diagram, with the model's kind of norm and the stack's role in the model.

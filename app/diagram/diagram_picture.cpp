@@ -246,7 +246,8 @@ struct StackPainter {
   view::Stack stack;
   const StackLayout& d;
   const RunView& run;
-  int colour;  // of the run: 0 = A
+  int colour;                                               // of the run: 0 = A
+  const RunView& numbers = input.held ? *input.held : run;  // what bars and widths are of
   Painter &p = ui.paint(), &top = ui.paint_top();
   const Theme& t = ui.theme();
   bool compact = input.compact;
@@ -267,11 +268,21 @@ struct StackPainter {
   bool ghost(view::SlotId at) const {
     if (!state.dragging) return false;
     if (*state.dragging == at) return true;
-    return state.target && state.preview && holds(state.preview->from, at);
+    return state.target && state.preview && (holds(state.preview->from, at) || final_changes(at, false));
   }
 
   // A norm arrives in this slot.
-  bool target(view::SlotId at) const { return state.target && state.preview && holds(state.preview->to, at); }
+  bool target(view::SlotId at) const {
+    return state.target && state.preview && (holds(state.preview->to, at) || final_changes(at, true));
+  }
+
+  // The final norm comes along with a drop, or goes.
+  bool final_changes(view::SlotId at, bool comes) const {
+    if (at.layer != view::kFinal || at.side != state.preview->side) return false;
+    const bool now = stack.wiring.final != NormKind::None,
+               then = state.preview->wiring.final != NormKind::None;
+    return now != then && then == comes;
+  }
 
   // The dragged norm may be dropped in this slot of its own sub-layer.
   bool legal(view::SlotId at) const {
@@ -394,7 +405,7 @@ struct StackPainter {
         fmt::format("{}L{:02}.{}.read.", view::prefix_of(run, d.side), layer + 1, view::to_string(sub));
     for (int i = 1; i <= count; ++i) {
       const int stream = i == 1 ? 1 : i + all - count;
-      const float weight = input.data.value(run, name + std::to_string(stream), input.step);
+      const float weight = input.data.value(numbers, name + std::to_string(stream), input.step);
       if (state.pending || !std::isfinite(weight)) return {};
       weights.push_back(std::abs(weight));
     }
@@ -442,7 +453,7 @@ struct StackPainter {
 
   // The width of a branch's line in px: 2 to 5 by the branch's own share of the state, or 2.4 while not measured.
   float branch_width(view::Sub sub, int layer) const {
-    const float share = panels::own_share(input.data, run, layer, sub, input.step, d.side);
+    const float share = panels::own_share(input.data, numbers, layer, sub, input.step, d.side);
     return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
   }
 
@@ -527,7 +538,7 @@ struct StackPainter {
   void scales(const SublayerLayout& s, int layer) {
     const Wiring& w = wiring(layer, s.sub);
     const ScalesNow now =
-        state.pending ? ScalesNow{} : scales_at(input.data, run, d.side, layer, s.sub, input.step);
+        state.pending ? ScalesNow{} : scales_at(input.data, numbers, d.side, layer, s.sub, input.step);
     if (const ScaleWords skip = skip_words(w, now); !skip.text.empty()) pill(s.pill, skip.text);
     if (const ScaleWords branch = branch_words(w, now); !branch.text.empty())
       pill(s.branch_pill, branch.text);
@@ -611,14 +622,14 @@ struct StackPainter {
   void size_bar(const Rect& r, int layer, view::Sub sub) {
     if (r.empty()) return;
     p.fill(r, solid(), 2);
-    const float value = input.data.stream_variance(run, layer, sub, input.step, d.side);
+    const float value = input.data.stream_variance(numbers, layer, sub, input.step, d.side);
     if (!std::isfinite(value) || value <= 0) return;
     const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // the bar spans 0.01 to 100
     p.fill({r.x, r.y, r.w * share, r.h}, t.wire, 2);
   }
 
   void gradient_bar(const Rect& r, int layer, view::Sub sub) {
-    paint_gradient_bar(ui, r, input.data.gradient(run, layer, sub, input.step, d.side), layer, layers(),
+    paint_gradient_bar(ui, r, input.data.gradient(numbers, layer, sub, input.step, d.side), layer, layers(),
                        input.hover_layer == layer);
   }
 
@@ -910,17 +921,19 @@ struct StackPainter {
   }
 
   void final_words() {
-    const bool on = stack.wiring.final != NormKind::None;
+    const bool dropped = state.target && state.preview && state.preview->side == d.side;
+    const StackWiring& wiring = dropped ? state.preview->wiring : stack.wiring;
+    const bool on = wiring.final != NormKind::None;
     const ModelConfig& model = run.spec->model;
     const Placement placement = placement_of(
-        stack.wiring,
-        context_of(model, d.side == view::Side::Main && model.architecture != Architecture::Encoder));
+        wiring, context_of(model, d.side == view::Side::Main && model.architecture != Architecture::Encoder));
     const char* const said = on                                           ? "final norm"
                              : placement == Placement::Custom || d.narrow ? "final norm off"
                                                                           : "final norm, off in {placement}";
     const std::string name = tr(said, {{"placement", words::spoken(label(placement))}});
     const float end = d.narrow ? d.right : d.size_head.x;
-    const float gap = d.narrow ? 9 : 6;  // a ring around the token leaves the words free
+    const bool haloed = dropped && on && stack.wiring.final == NormKind::None;
+    const float gap = haloed ? 18 : d.narrow ? 9 : 6;  // a ring around the token leaves the words free
     Rect box{d.final_slot.right() + gap, d.final_slot.y, end - d.final_slot.right() - gap - 4,
              d.final_slot.h};
     p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
@@ -939,7 +952,10 @@ struct StackPainter {
       p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
     streams(t.runs[static_cast<size_t>(colour)].line);
     if (!d.second.empty()) second_stream();
-    if (stack.wiring.final != NormKind::None) end_norm(d.final_slot, final_id);
+    if (ghost(final_id) || target(final_id))
+      slot(centred(d.final_slot.centre(), d.narrow ? 26.f : 32.f, 18), final_id, t.panel);
+    else if (stack.wiring.final != NormKind::None)
+      end_norm(d.final_slot, final_id);
     const view::SlotId embedding_id = at(view::kEmbedding, view::Sub::Attention, Slot::Stream);
     const std::string embedding = "diagram/" + view::slot_name(embedding_id);
     if (stack.wiring.embedding != NormKind::None)

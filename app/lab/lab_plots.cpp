@@ -180,13 +180,11 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   plot.pad_right = f.pad_right;
   CellOptions options = cell_options(f, panel);
   constexpr float kLess = 62;
-  // The button is on the first of the plots that it hides.
-  const bool less = !f.compact() && std::string_view(panel.id) == "plot/rate";
+  const bool less = !f.compact() && !few_ && std::string_view(panel.id) == "plot/rate";
   if (less) options.right = kLess + 24;
   const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, options);
   if (less && button(f.ui, "lab/less", {rect.right() - 28 - kLess, rect.y + 7, kLess, 22}, tr("fewer"),
-                     tr("Hides all plots but the loss and the gradient by layer."),
-                     {.style = {Face::Sans, type::tick}}))
+                     tr("Hides gradients over time and hidden states."), {.style = {Face::Sans, type::tick}}))
     few_ = true;
   if (!plot.handles.empty()) rate_handles(f, hit, plot);
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
@@ -298,9 +296,11 @@ int most_streams(const LabView& view) {
   return most;
 }
 
-const std::string& why_empty(const RunView& run, bool weights, view::Side side) {
+std::string why_empty(const RunView& run, bool weights, view::Side side, int step) {
   if (!view::has_stream(run)) return tr("no residual stream");
   if (weights && !view::over_depth(run, side)) return tr("no weights over depth");
+  if (run.forked_from >= 0 && step < run.fork_step)
+    return tr("starts at step {step}", {{"step", grouped(run.fork_step)}});
   return tr(run.state == RunState::NonFinite ? "not finite" : "not measured yet");
 }
 
@@ -523,7 +523,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     if (!plot.heat) {  // its place stays and says why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,
-                     why_empty(f.view.runs[i], weights, plot_.side), 16);
+                     why_empty(f.view.runs[i], weights, plot_.side, plot_.step), 16);
       continue;
     }
     if (i > 0) {

@@ -167,7 +167,10 @@ SizeNote size_note(const LabView& view, const RunView& run) {
 std::string card_help(const LabView& view, const RunView& run, const SizeNote& note) {
   std::string text = tr("Run {run}: {name}.", {{"run", run.letter}, {"name", words::spoken(run.name)}});
   const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
-  if (source < view.runs.size())
+  if (source < view.runs.size() && view.instant)
+    text +=
+        tr(" Made from {run}; it trains from step 0, as all do here.", {{"run", view.runs[source].letter}});
+  else if (source < view.runs.size())
     text +=
         tr(" Forked from {run} at step {step}; it brings steps of its own, and the others end where "
            "they were to end.",
@@ -317,10 +320,10 @@ struct Card {
                  {{"how", view::first_move(view.runs[static_cast<size_t>(shown)].spec->model)}});
     if (building) {
       note = state.pending->note;
-      below = tr("Starting") + own_steps();
+      below = view.instant ? tr("D trains from step 0") : tr("Starting") + own_steps();
     } else if (state.preview) {
       note = state.preview->note;
-      below = tr("Drop: D trains") + own_steps();
+      below = view.instant ? tr("Drop: D trains from step 0") : tr("Drop: D trains") + own_steps();
     } else if (held) {
       note = tr("nothing moved yet");
     }
@@ -404,12 +407,17 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
   if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
   plot_.step = cursor_step(transport_, view);
   const bool pinned = transport_.pinned_step.has_value();
+  plot_.follows = !pinned;
   const LabView then = pinned ? view::view_at(data_, view, plot_.step) : LabView{};
   Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size()), clock};
   const std::optional<LabView> held = with_held(view);
   const LabView held_then = held && pinned ? view::view_at(data_, *held, plot_.step) : LabView{};
   Frame measured{ui,   held ? *held : view, !held ? f.shown : pinned ? held_then : *held, commands, f.size,
                  clock};
+  if (held) {
+    f.held = &measured.view;
+    f.held_then = &measured.shown;
+  }
   plot_.compact = f.compact();
   pending_.settle(view);
   // The layer and the step under the mouse in the last frame light up everywhere in this one.
@@ -436,13 +444,17 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
     draw_run_cards(ui, diagram_, measured.shown, cards, card_options);
   if (!view.runs.empty()) draw_panels(f, measured, rest, bars.gap);
   transport_.fork_source = diagram::shown_run(diagram_, view);
-  draw_transport(ui, transport_, view, transport, f.size, clock, commands);
+  draw_transport(ui, transport_, view, transport, f.size, clock, commands, timeline_marks(measured.view));
   if (!commands.empty() &&
       std::holds_alternative<session::ForkFrom>(commands.back())) {  // the next touch is for D
     diagram_.source = view.runs[static_cast<size_t>(transport_.fork_source)].letter;
     diagram_.selected = 'D';
   }
   transport_keys(ui, transport_, view, commands);
+  for (const session::Command& command : commands)
+    if (const auto* other = std::get_if<session::ReplaceRuns>(&command); other && other->instant)
+      requests.notice = tr("small models: {changes}; \"Train in full\" brings the large ones back",
+                           {{"changes", size_changes(view, true)}});
   suppose(f);
   pending_.note(view, commands);
   // A person who starts a fork wants to see it train.
@@ -527,8 +539,8 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
 // Draws the button that shows all plots, below the few of a first start.
 void LabScreen::draw_more(Frame& f, const Rect& rect) {
   if (button(f.ui, "lab/more", rect, tr("More measurements"),
-             tr("Shows the other plots too: learning rate, gradients over time, hidden states, residual "
-                "dependency. \"fewer\" beside the learning rate hides them again."),
+             tr("Shows the other plots too: gradients over time, hidden states. \"fewer\" beside the "
+                "learning rate hides them again."),
              {.icon = Icon::ChevronDown}))
     few_ = false;
 }
@@ -596,8 +608,9 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
-  const diagram::DiagramInput input =
-      diagram_input(f.shown, data_, plot_.step, f.compact(), plot_.hover_layer);
+  diagram::DiagramInput input = diagram_input(f.shown, data_, plot_.step, f.compact(), plot_.hover_layer);
+  if (held_ && f.held)
+    input.held = &f.held_then->runs[static_cast<size_t>(view::find_run(*f.held_then, 'D'))];
   const float pad = f.compact() ? 14.f : space::pad;
   Rect inner = rect.inset(pad, 0);
   Rect head = inner.take_top(switched ? (f.compact() ? 36.f : 34.f) : space::title_row);
@@ -662,9 +675,10 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
               tr("What a change would do and cost."));
   }
   const int columns = inner.w < 400 ? 1 : 2;
+  const LabView& view = f.held ? *f.held : f.view;
   if (pending_.empty())
-    return settings::draw_settings(f.ui, settings_, f.view, pending_, inner, columns, f.commands);
-  settings::draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
+    return settings::draw_settings(f.ui, settings_, view, pending_, inner, columns, f.commands);
+  settings::draw_settings(f.ui, settings_, pending_.applied(view), pending_, inner, columns, f.commands);
 }
 
 // ---- The palette also lists controls that are not drawn now, and reveals them.

@@ -77,7 +77,10 @@ class LabScreen {
     const LabView& shown;  // the state at the cursor's step, for cards, diagram and plots
     std::vector<session::Command>& commands;
     ui::Size size;
-    bool clock = false;    // figures that depend on the machine's speed are shown
+    bool clock = false;  // figures that depend on the machine's speed are shown
+    const LabView* held =
+        nullptr;  // while a norm is held: the view with it dropped, now and at the cursor's step
+    const LabView* held_then = nullptr;
     float pad_right = 16;  // PlotSpec::pad_right of all plots over time, so that their cursors are aligned
     bool compact() const { return size == ui::Size::Compact; }
   };

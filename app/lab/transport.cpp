@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "app/view/lab_data.h"
@@ -97,7 +98,7 @@ struct Placing {
         }
       }
       const bool under = l.left <= l.x - kOver + 1 && l.left + l.w >= l.x + kOver - 1;
-      if (under && !covers_flag(l) && l.left + l.w <= bar.right() + 8)
+      if (under && !covers_flag(l) && l.left >= bar.x - 8 && l.left + l.w <= bar.right() + 8)
         placed.push_back(std::move(l));
       else
         rest.push_back(mark);
@@ -207,8 +208,7 @@ struct Timeline {
     }
   }
 
-  void events(float playhead, const std::vector<TimelineMark>& found) {
-    std::vector<TimelineMark> marks = timeline_marks(view, found);
+  void events(float playhead, std::vector<TimelineMark> marks) {
     std::erase_if(marks, [&](const TimelineMark& mark) { return mark.step > last; });
     labels(marks, playhead);
     const auto place_of = [&](const TimelineMark& mark) {
@@ -288,10 +288,10 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
     const std::string& text = tr("small model, trained whole at every change");
     p.text({line.x, line.centre().y + 4}, style, ink, p.fit(style, text, line.w));
     return ui.tell("transport/clock", line, text,
-                   tr("Width {width}, sequences of {length} in batches of {batch}, each run on one thread.",
-                      {{"width", view.runs.front().spec->model.d_model},
-                       {"length", view.runs.front().spec->model.sequence},
-                       {"batch", view.runs.front().spec->train.batch}}));
+                   !line.contains(ui.mouse())
+                       ? text
+                       : tr("Each run on one thread. \"Train in full\" changes {changes}.",
+                            {{"changes", size_changes(view, false)}}));
   }
   const bool known = clock && view.seconds_per_step > 0;
   const std::string ms = known
@@ -342,6 +342,11 @@ session::ReplaceRuns at_other_size(const LabView& view, bool small) {
   session::ReplaceRuns runs;
   for (const RunView& run : view.runs) {
     runs.runs.push_back(small ? *run.spec : at_usual_size(*run.spec));
+    // At the small size every run begins at step 0: none is a fork.
+    const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
+    if (small && source < view.runs.size() &&
+        runs.runs.back().name == diagram::fork_name(view.runs[source].letter, false))
+      runs.runs.back().name = diagram::fork_name(view.runs[source].letter, true);
     runs.letters += run.letter;
   }
   return small ? instant(std::move(runs)) : runs;
@@ -367,16 +372,20 @@ std::string not_instant(const LabView& view) {
 void speed_switch(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
                   std::vector<session::Command>& commands) {
   const std::vector<words::Label> speeds = labels_of({"slow", "1×", "max", "instant"});
-  const std::vector<std::string> helps{
-      tr("Four steps a second."), tr("Twenty steps a second."), tr("As fast as training can go."),
-      tr("A small model, of which every change trains all steps anew within moments: whatever you move, the plots show "
-         "how the training would have ended (N).")};
+  const std::string refused = not_instant(view);
+  std::string small = tr(
+      "A small model, of which every change trains all steps anew within moments: whatever you move, the plots show "
+      "how the training would have ended (N).");
+  if (!view.instant && refused.empty() && rect.contains(ui.mouse()))
+    small += " " + tr("It changes {changes}.", {{"changes", size_changes(view, true)}});
+  const std::vector<std::string> helps{tr("Four steps a second."), tr("Twenty steps a second."),
+                                       tr("As fast as training can go."), std::move(small)};
   int speed = view.instant ? kInstant : state.speed;
   if (segmented(
           ui, "transport/speed", rect, speeds, speed,
           tr("How fast training goes: four steps a second, twenty, as fast as it can, or whole at every "
              "change."),
-          helps, std::vector<std::string>{"", "", "", not_instant(view)}))
+          helps, std::vector<std::string>{"", "", "", refused}))
     choose_speed(state, view, speed, commands);
 }
 
@@ -426,7 +435,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
       commands.emplace_back(session::Reset{true});
     primary.style = {Face::Bold, type::body};
     if (button(
-            ui, "transport/play", {x + 40, cy - big / 2, 86, big}, tr("In full"),
+            ui, "transport/play", {x + 40, cy - big / 2, 86, big}, tr("Train in full"),
             tr("Trains these runs at the usual size, step by step (Space); undo brings the small ones back."),
             primary))
       play_or_pause(view, commands);
@@ -463,6 +472,22 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
 
 }  // namespace
 
+std::string size_changes(const LabView& view, bool small) {
+  const session::ReplaceRuns other = at_other_size(view, small);
+  std::string said;
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    for (const Edit& edit : edits_between(*view.runs[i].spec, other.runs[i], 0)) {
+      const Field* field = find_field(edit.key);
+      if (!field || std::ranges::find(keys, edit.key) != keys.end()) continue;
+      keys.push_back(edit.key);
+      said += fmt::format("{}{} {} → {}", said.empty() ? "" : ", ", words::spoken(field->label),
+                          words::with_decimal(get_field(*view.runs[i].spec, edit.key)),
+                          words::with_decimal(edit.value));
+    }
+  return said;
+}
+
 void toggle_bookmark(TransportState& state, int step) {
   const auto place = std::ranges::lower_bound(state.bookmarks, step);
   if (place != state.bookmarks.end() && *place == step)
@@ -486,8 +511,7 @@ void step_cursor(TransportState& state, const LabView& view, int by) {
 }
 
 void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
-                    bool clock, std::vector<session::Command>& commands,
-                    const std::vector<TimelineMark>& found) {
+                    bool clock, std::vector<session::Command>& commands, std::vector<TimelineMark> marks) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);
@@ -531,7 +555,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   timeline.input({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28}, rect);
   const float playhead = timeline.x_of(cursor_step(state, view));
   timeline.track();
-  timeline.events(playhead, found);
+  timeline.events(playhead, std::move(marks));
   timeline.bookmarks();
   timeline.playhead(playhead);
 }

@@ -48,9 +48,12 @@ void pin_cursor(TransportState&, const LabView&, int step);
 void step_cursor(TransportState&, const LabView&, int by);
 
 // Draws the transport and handles its controls. Without `clock`, figures that depend on the machine's speed print as a
-// dash, for reproducible pictures. `found`: marks that a screen shows in addition to the runs' events.
+// dash, for reproducible pictures. `marks`: of the timeline.
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, ui::Size, bool clock,
-                    std::vector<session::Command>&, const std::vector<TimelineMark>& found = {});
+                    std::vector<session::Command>&, std::vector<TimelineMark> marks);
+/// What the way to the small size changes, or the way back: "width 64 → 32, batch 16 → 8". Of a setting that not all
+/// runs change alike it says the first run's.
+std::string size_changes(const LabView&, bool small);
 // Handles the keys Space, Left, Right, End, N and B while no text is typed. `bookmarks` false: B has another meaning
 // on this screen.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<session::Command>&,

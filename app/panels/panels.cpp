@@ -49,10 +49,11 @@ constexpr Panel kPanelRows[] = {
      .brief = "how well does it foresee?",
      .term = "nats",
      .axis = "loss",
-     .help = "The loss of every run: by how many nats each symbol surprises the model. The dotted "
-             "lines are what a model reaches that knows frequencies only, and the entropy of the "
-             "text. Drag to set the step, turn the wheel to zoom; when zoomed, drag to pan and "
-             "double-click to see everything again.",
+     .help =
+         "The loss of every run: by how many nats each symbol surprises the model. The bold line is the mean over "
+         "the last steps that every number states, the faint one each single step. The dotted lines are what a "
+         "model reaches that knows frequencies only, and the entropy of the text. Drag to set the step, turn "
+         "the wheel to zoom; when zoomed, drag to pan and double-click to see everything again.",
      .file = "loss",
      .words = "cross-entropy perplexity",
      .plots = one<loss_plot>},
@@ -100,7 +101,8 @@ constexpr Panel kPanelRows[] = {
                .least = 112,
                .share = 0.167f,
                .first = true,
-               .tab = "Learning rate"},
+               .tab = "Learning rate",
+               .at_first = true},
      .title = "Learning rate",
      .question = "how far does each step go?",
      .brief = "how far?",
@@ -117,7 +119,12 @@ constexpr Panel kPanelRows[] = {
      .plots = one<rate_plot>},
     {.id = "plot/dependency",
      .form = Form::Triangles,
-     .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
+     .place = {.column = PanelColumn::Depth,
+               .row = 3,
+               .least = 186,
+               .share = 0.32f,
+               .tab = "β²",
+               .at_first = true},
      .title = "Residual dependency β²",
      .question = "whom does each layer lean on?",
      .brief = "who leans on whom?",
@@ -125,7 +132,8 @@ constexpr Panel kPanelRows[] = {
      .axis = "residual dependency",
      .help = "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a "
              "cell stands out, the more of the variance after the row's sub-layer comes from that "
-             "column.",
+             "column. Σ is the least and the largest sum of a row: 1 where the parts have nothing in "
+             "common, less where they say the same.",
      .file = "dependency",
      .words = "lean triangle heatmap",
      .one_stack = true,

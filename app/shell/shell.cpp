@@ -47,7 +47,8 @@ void take_back(AppState& state, bool undo) {
   diagram.selected = back->selected;
   diagram.pending.reset();
   if (back->other_runs)
-    notice = undo ? tr("the earlier runs are back") : tr("the runs that were opened are back");
+    notice = undo ? tr("the earlier runs are back as they were left; what was training goes on")
+                  : tr("the runs that were opened are back");
 }
 
 void copy_command(AppState& state, Ui&) {
@@ -506,8 +507,8 @@ std::optional<view::Act> draw_welcome(Ui& ui, Rect& area, Offers& offers, const 
   if (offers.tour > 0) return draw_stop(Strip(ui, area), offers);
   if (view.unit == "letter" && view.runs.size() > kRuns) offers.welcome = false;  // a norm was dragged
   if (!offers.welcome || view.unit != "letter" || view.runs.size() != kRuns) {
-    // Nothing moves under the mouse: the room goes once the user has left the Lab.
-    offers.strip = offers.strip && ImGui::IsMousePosValid() && area.contains(ui.mouse());
+    // Nothing moves under a hand that holds something; once it lets go the room goes.
+    offers.strip = offers.strip && ImGui::IsMouseDown(ImGuiMouseButton_Left);
     if (offers.strip) area.take_top(kHeight);
     return {};
   }

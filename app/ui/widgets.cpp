@@ -55,6 +55,10 @@ Hit button_frame(Ui& ui, std::string_view name, const Rect& r, std::string_view 
 
 }  // namespace
 
+namespace {
+constexpr float kTwoLines = 30;  // px of a button that is high enough for a label in two lines
+}
+
 bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view help,
             const ButtonOptions& o) {
   BoxStyle box;
@@ -67,6 +71,13 @@ bool button(Ui& ui, std::string_view name, const Rect& r, std::string_view label
     draw_icon(ui.paint(), o.icon, {left + size / 2, r.centre().y}, size, box.ink);
     inner = {left + size + gap, r.y, inner.right() - left - size - gap, r.h};
     ui.paint().text_in(inner, o.style, box.ink, label);
+  } else if (const size_t space = label.find(' ');
+             space != label.npos && r.h >= kTwoLines && ui.paint().text_width(o.style, label) > inner.w) {
+    const float line = kTwoLines / 2, top = r.centre().y - line;
+    ui.paint().text_in({inner.x, top, inner.w, line}, o.style, box.ink, label.substr(0, space),
+                       Align::Centre);
+    ui.paint().text_in({inner.x, top + line, inner.w, line}, o.style, box.ink, label.substr(space + 1),
+                       Align::Centre);
   } else {
     ui.paint().text_in(inner, o.style, box.ink, label, o.left ? Align::Left : Align::Centre);
   }

@@ -396,7 +396,7 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
       tab_ == 0 ? draw_sides(ui, rest) : draw_details(ui, rest, detailed);
     }
   }
-  lab::draw_transport(ui, transport, view, bar, size, clock, requests_.commands);
+  lab::draw_transport(ui, transport, view, bar, size, clock, requests_.commands, lab::timeline_marks(view));
   lab::transport_keys(ui, transport, view, requests_.commands);
   ask(ui, view, lab::cursor_step(transport, view));
   return std::exchange(requests_, {});

@@ -33,13 +33,15 @@ TEST_CASE("a number that is held at rest asks for nothing more, whatever its val
   }
 }
 
-TEST_CASE("a norm held over a slot is answered by every plot and card, and run D once it is dropped") {
+TEST_CASE("a norm held over a slot is answered everywhere, as it will stand once it is dropped") {
   Instant lab;
   const auto answers = [&] {
     std::string values;
     for (const ui::Control& c : lab.ui.registry().all())
-      if (c.name.starts_with("plot/") || (c.name.starts_with("run/") && c.name.size() == 5))
-        values += c.name + ": " + c.value + "\n";
+      for (const char* place : {"plot/", "run/", "settings/", "timeline/event", "diagram/preset"})
+        if (c.name.starts_with(place) && !c.name.ends_with("/writes") &&
+            !c.name.starts_with("settings/edits"))
+          values += c.name + ": " + c.value + "\n";
     return values;
   };
   lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
@@ -49,13 +51,63 @@ TEST_CASE("a norm held over a slot is answered by every plot and card, and run D
   const std::vector<float> told = lab.view().supposed.front().run->losses;
   CHECK_FALSE(lab.has_run('D'));
   const auto held = answers();
-  CHECK(test::contains(held, "run/D: Fork of A"));
+  CHECK(test::contains(held, "run/D: Variant of A"));
+  CHECK(lab.shows("final norm"));  // it comes along
+  CHECK_FALSE(lab.shows("final norm off, in Post-LN"));
   lab.driver.script("drop");
   lab.settle();
   REQUIRE(lab.has_run('D'));
   CHECK(lab.losses('D') == told);
   CHECK(lab.view().supposed.empty());
   CHECK(answers() == held);
+}
+
+TEST_CASE("the diagram's bars are those of the held norm's run") {
+  Instant lab;
+  // The corners of all that is drawn where the bars of layer 1 stand, far from the hand.
+  const auto bars = [&] {
+    const ui::Rect place = lab.driver.control("diagram/layer1/skip").rect;
+    std::string corners;
+    for (const ImDrawList* list : lab.loop.draw_data()->CmdLists)
+      for (const ImDrawVert& v : list->VtxBuffer)
+        if (place.contains(ui::Vec{v.pos.x, v.pos.y}))
+          corners += fmt::format("{:.1f} {:.1f}\n", v.pos.x, v.pos.y);
+    return corners;
+  };
+  const auto before = bars();
+  lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
+  lab.settle();
+  const auto held = bars();
+  CHECK(held != before);
+  lab.driver.script("drop");
+  lab.settle();
+  CHECK(bars() == held);
+}
+
+TEST_CASE("what the small size changes is said before it does, when it does, and for the way back") {
+  fixture::LiveDriver lab;
+  const std::string changes = lab::size_changes(lab.view(), true);
+  CHECK(test::contains(changes, "width 16 → 32"));
+  CHECK(test::contains(changes, "steps 60 → 200"));
+  lab.driver.move_to("transport/speed/instant");
+  lab.driver.frames(2);
+  CHECK(test::contains(lab.driver.control("transport/speed/instant").help, changes));
+  lab.driver.click("transport/speed/instant");
+  CHECK(test::contains(lab.state.notice, changes));
+  lab.settle();
+  lab.driver.move_to("transport/clock");
+  lab.driver.frames(2);
+  CHECK(test::contains(lab.driver.control("transport/clock").help, lab::size_changes(lab.view(), false)));
+}
+
+TEST_CASE("a run that was forked is no fork at the small size, where it begins at step 0") {
+  fixture::LiveDriver lab;
+  lab.train(5);
+  lab.driver.drag("diagram/layer2/attn/stream", "diagram/layer2/attn/before");
+  lab.wait_for_d();
+  CHECK(lab.run('D').name == "Fork of A");
+  lab.click("transport/speed/instant");
+  CHECK(lab.run('D').name == "Variant of A");
 }
 
 TEST_CASE("what a hand may ask for next is trained while it rests") {

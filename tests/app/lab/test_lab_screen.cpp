@@ -207,6 +207,23 @@ std::vector<std::string> marks_of(const LabView& view) {
   return marks;
 }
 
+TEST_CASE("no label of the timeline reaches over the buttons beside it, however early its step") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}, ui::Vec{1024, 600}})
+    for (const int step : {1, 4, 12}) {
+      INFO(size.x << " " << step);
+      const auto view = view_with({}, 300);
+      for (const RunView& run : view->runs)
+        std::const_pointer_cast<History>(run.history)
+            ->add_event({step, RunEvent::Kind::Edited, "learning rate 0.003 → 0.01"});
+      LabDriver lab(view, size);
+      lab.state.screens.lab.transport().pinned_step = step + 1;
+      lab.driver.frames(2);
+      const float bar = lab.driver.control("timeline").rect.x;
+      for (const ui::TextRecord& text : lab.ui.texts())
+        if (test::contains(text.text, "learning rate 0.003 → 0.01")) CHECK(text.rect.x >= bar - 1);
+    }
+}
+
 TEST_CASE("the marks of the timeline keep their words in a small window") {
   for (const float scale : {1.f, 1.5f}) {
     LabDriver lab(view_with({{1, 40}, {2, 180}}, 300), {1280, 720}, scale);

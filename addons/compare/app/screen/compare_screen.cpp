@@ -199,8 +199,9 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
     ui.mark("compare/none", rest, why, tr("Why nothing is compared."));
   }
   const std::optional<int> before = transport.pinned_step;
-  lab::draw_transport(ui, transport, view, bar, f.size, clock, desk.commands,
-                      f.has() ? parting_places(f.all()) : std::vector<lab::TimelineMark>{});
+  lab::draw_transport(
+      ui, transport, view, bar, f.size, clock, desk.commands,
+      lab::timeline_marks(view, f.has() ? parting_places(f.all()) : std::vector<lab::TimelineMark>{}));
   if (transport.pinned_step != before) beyond_.reset();
   keys(f, transport);
   cells_.hand_over(desk);
