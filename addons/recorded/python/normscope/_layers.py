@@ -33,6 +33,25 @@ def layer_calls(sums: Sequence[tuple[int, ...]], calls: Sequence[str]) -> list[i
     return [next((c for listed in (True, False) for c in around if fits(c, listed)), -1) for around in sums]
 
 
+def layer_names(makers: Sequence[str]) -> list[str]:
+    """For each residual sum of a model that makes them all in its own forward, the element of a list that is its layer,
+    "" where none can be told. `makers` has the modules of the branches: of layers.1.0.out and layers.1.1.out the layer is
+    layers.1."""
+    def elements(module: str) -> list[str]:
+        words = module.split(".")
+        return [".".join(words[:i]) for i, word in enumerate(words, 1) if word.isdecimal()]
+
+    held = collections.Counter(element for module in makers for element in elements(module))
+    return [next((e for e in elements(module) if held[e] <= MOST_SUMS), "") for module in makers]
+
+
+def in_pairs(layers: Sequence[int], kinds: Sequence[str]) -> list[int]:
+    """`layers` of sums; where each has one and they are attention and feed-forward network in turn, two are a layer."""
+    alone = len({*layers}) == len(layers) and -1 not in layers
+    turns = len(kinds) % 2 == 0 and all(kind == ("attn", "ffn")[i % 2] for i, kind in enumerate(kinds))
+    return [layers[i - i % 2] for i in range(len(layers))] if alone and turns else [*layers]
+
+
 def compact(names: Iterable[tuple[str, str, str, int]]) -> dict[str, str]:
     """`names` of a header, of (theirs, the module of the layer, ours or "", number of the layer).
 

@@ -11,7 +11,7 @@ import dataclasses
 from typing import Optional
 
 from ._branches import BATCHED, Branches, SubLayer, bits
-from ._layers import MOST_SUMS, compact, layer_calls
+from ._layers import MOST_SUMS, compact, in_pairs, layer_calls, layer_names
 from ._names import known
 
 
@@ -190,13 +190,18 @@ class Analysis(Branches):
 
     def name_layers(self, found: list[SubLayer]) -> None:
         calls = layer_calls([self.nodes[s.node].calls for s in found], self.graph.calls)
+        modules = [self.graph.calls[call if call >= 0 else self.nodes[s.node].calls[-1]]
+                   if self.nodes[s.node].calls else "" for s, call in zip(found, calls)]
+        if all(call < 0 for call in calls):
+            modules = layer_names([self.maker_of(s) for s in found])
+            calls = [modules.index(name) if name else -1 for name in modules]
+        calls = in_pairs(calls, [s.kind for s in found])
         starts = [i for i, s in enumerate(found) if not any(
             self.above[s.from_node] >> f.node & 1 for f in found[:i])]
         two = len(starts) == 2 and any(s.kind == "cross" for s in found[starts[1]:])
         numbers: dict[str, list[int]] = {}
         for i, (s, call) in enumerate(zip(found, calls)):
-            s.module = self.graph.calls[call if call >= 0 else self.nodes[s.node].calls[-1]] \
-                if self.nodes[s.node].calls else ""
+            s.module = modules[i]
             if call < 0 or len(starts) > 1 and not two:
                 s.kind = ""
                 continue
@@ -209,6 +214,11 @@ class Analysis(Branches):
         for s in found:
             if s.kind and twice[s.name] > 1:
                 s.kind = ""
+
+    def maker_of(self, s: SubLayer) -> str:
+        """The module that ran the last product of a branch."""
+        calls = self.nodes[max(self.made_by(s.branch, self.within(s)), default=s.branch)].calls
+        return self.graph.calls[calls[-1]] if calls else ""
 
     def outside(self, found: list[SubLayer]) -> None:
         """The table of symbols, the last norm and the output matrix."""

@@ -107,6 +107,66 @@ class Sums(unittest.TestCase):
         self.assertEqual(names_of(found), ["L01.ffn", "L02.ffn", "L03.ffn", "L04.ffn"])
         self.assertEqual(found.names["1.layer_{layer}.f.0.weight"], "L{layer}.ffn.w1")
 
+    def test_sums_in_the_forward_of_the_whole(self) -> None:
+        class Attention(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.qkv, self.out = nn.Linear(D, 3 * D, bias=False), nn.Linear(D, D)
+
+            def forward(self, x: Tensor) -> Tensor:
+                q, k, v = self.qkv(x).chunk(3, -1)
+                return self.out((q @ k.mT).softmax(-1) @ v)
+
+        def feed() -> nn.Module:
+            return nn.Sequential(nn.Linear(D, 2 * D), nn.GELU(), nn.Linear(2 * D, D))
+
+        class Whole(nn.Module):
+            """`how` its layers are kept, none of which has a forward of its own."""
+
+            def __init__(self, how: str) -> None:
+                super().__init__()
+                self.begin, self.end, self.how = nn.Linear(4, D), nn.Linear(D, 1), how
+
+                def layer() -> Any:
+                    if how == "pairs":
+                        return nn.ModuleList([nn.Sequential(nn.LayerNorm(D), f) for f in (Attention(), feed())])
+                    return nn.ModuleDict({"n": nn.LayerNorm(D), "a": Attention(), "m": nn.LayerNorm(D), "f": feed()})
+
+                self.layers = nn.ModuleList([layer() for _ in range(3)])
+
+            def forward(self, x: Tensor) -> Tensor:
+                x = self.begin(x)
+                for layer in self.layers:
+                    if self.how == "pairs":
+                        x = layer[0](x) + x
+                        x = layer[1](x) + x
+                    else:
+                        x = x + layer["a"](layer["n"](x))
+                        x = x + layer["f"](layer["m"](x))
+                return self.end(x)
+
+        expected = [f"L0{i}.{kind}" for i in (1, 2, 3) for kind in ("attn", "ffn")]
+        for how, matrix in (("pairs", "1.1.2"), ("dict", "f.2")):
+            found = find(Whole(how), X.expand(2, 5, 4))
+            self.assertEqual((names_of(found), found.placement, found.notes), (expected, "pre", []), how)
+            self.assertEqual(found.names[f"layers.{{layer}}.{matrix}.weight"], "L{layer}.ffn.w2")
+
+        class Sub(nn.Module):
+            """A sub-layer that has its sum in it."""
+
+            def __init__(self, f: nn.Module) -> None:
+                super().__init__()
+                self.n, self.f = nn.LayerNorm(D), f
+
+            def forward(self, x: Tensor) -> Tensor:
+                return x + self.f(self.n(x))
+
+        stages = nn.Sequential(collections.OrderedDict(
+            (f"stage_{c}", nn.Sequential(Sub(Attention()), Sub(feed()))) for c in "abc"))
+        found = find(stack(stages), X.expand(2, 5, 4))
+        self.assertEqual((names_of(found), found.placement, found.notes), (expected, "pre", []))
+        self.assertEqual(found.names["1.stage_c.1.f.2.weight"], "L03.ffn.w2")
+
     def test_parallel_branches_that_are_added_one_after_the_other(self) -> None:
         class Parallel(nn.Module):
             def __init__(self) -> None:
