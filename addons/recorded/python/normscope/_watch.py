@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import atexit
 import dataclasses
+import functools
 import os
 import re
 import threading
@@ -105,8 +106,10 @@ class Recording:
         self.learn()
         several = optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]
         self.optimizers = [getattr(o, "optimizer", o) for o in several if o is not None]
-        self.hooks = [model.register_forward_hook(self.after, with_kwargs=True, always_call=True),
-                      model.register_forward_pre_hook(self.before, with_kwargs=True),
+        passes = [Around(model, self.before, self.after)] if getattr(model, "_compiled_call_impl", None) else \
+            [model.register_forward_hook(self.after, with_kwargs=True, always_call=True),
+             model.register_forward_pre_hook(self.before, with_kwargs=True)]
+        self.hooks = [*passes,
                       register_optimizer_step_pre_hook(self.before_step),
                       register_optimizer_step_post_hook(self.after_step)]
         watch_backward(self)
@@ -494,6 +497,28 @@ class Nothing:
         pass
 
     after = before
+
+
+class Around:
+    """The two hooks of a model that model.compile() has compiled: given to it they would be compiled with it."""
+
+    def __init__(self, model: torch.nn.Module, before: Any, after: Any) -> None:
+        self.model, self.compiled = model, model._compiled_call_impl
+        self.seen = functools.partial(self.call, before, after)
+        model._compiled_call_impl = self.seen
+
+    def call(self, before: Any, after: Any, *args: Any, **kwargs: Any) -> Any:
+        before(self.model, args, kwargs)
+        out = None
+        try:
+            out = self.compiled(*args, **kwargs)
+            return out
+        finally:
+            after(self.model, args, kwargs, out)
+
+    def remove(self) -> None:
+        if self.model._compiled_call_impl is self.seen:
+            self.model._compiled_call_impl = self.compiled
 
 
 def rank() -> int:

@@ -195,6 +195,19 @@ class Own(Case):
         self.near(compiled, plain, 1e-3, ("grad_norm", *STREAM))
         self.assertIn("compiled: the stream is of the same batch", said.getvalue())
 
+    def test_compiled_in_place(self) -> None:
+        def compiled_in_place(model: nn.Module) -> nn.Module:
+            model.compile(backend="aot_eager", fullgraph=True)
+            own.append(model)
+            return model
+
+        own: list[nn.Module] = []
+        plain, _ = self.train()
+        with contextlib.redirect_stderr(io.StringIO()):
+            compiled, _ = self.train(compiled_in_place)
+        self.near(compiled, plain, 1e-3, ("grad_norm", *STREAM))
+        self.assertNotIn("Around", repr(own[0]._compiled_call_impl))
+
     def test_a_failure_ends_the_log_and_not_the_training(self) -> None:
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
