@@ -254,8 +254,10 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
                    : normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
   out.state = state;
   out.verdict = verdict_of(history);
-  // A history that was cut may lack an event of long ago; what the run itself says counts.
+  // The run itself judges its losses, and knows what a history that was cut has lost.
   if (state == RunState::Stuck) out.verdict.kind = Verdict::Stuck;
+  if (state == RunState::Slow) out.verdict.kind = Verdict::TooSlow;
+  if (state == RunState::Diverging) out.verdict.kind = Verdict::Diverges;
   // An encoder-decoder may leave the level of word frequencies although its decoder alone has learned the language.
   out.ignores_source = out.verdict == Verdict::Learns && source_use < kSourceUse;
   out.validation = validation;

@@ -75,12 +75,14 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
       b.kind = BadgeKind::Solid;
       b.icon = Icon::Minus;
       break;
+    case RunState::Diverging:
     case RunState::NonFinite:
       b.kind = BadgeKind::Error;
       break;
     case RunState::Learning:
       b.icon = Icon::Learning;
       break;
+    case RunState::Slow:
     case RunState::Training:
     case RunState::WarmingUp:
     case RunState::Finished:

@@ -252,16 +252,22 @@ void learning(RunView& then, int since) {
 // Sets state, badge and note of an earlier run by the verdict from its history up to its step.
 void apply_events(RunView& then, const RunView& now) {
   undecided(then);
-  const Verdict verdict = then.history ? verdict_of(*then.history, then.step) : Verdict{};
+  Verdict verdict = then.history ? verdict_of(*then.history, then.step) : Verdict{};
+  const auto loss = static_cast<float>(then.loss);
+  if (verdict == Verdict::Stuck && std::isfinite(loss) && then.spec)
+    verdict = judge(verdict, {&loss, 1}, {.guessing = guessing_loss(then.spec->model)});
   switch (verdict.kind) {
     case Verdict::Kind::Learns:
       learning(then, verdict.since);
       if (began_below(then.history->events(), then.step)) then.badge = "learning from the first step on";
       break;
     case Verdict::Kind::Stuck:
-    case Verdict::Kind::Diverges:
       then.state = RunState::Stuck;
       then.badge = verdict.where;
+      break;
+    case Verdict::Kind::Diverges:
+      then.state = RunState::Diverging;
+      then.badge = to_string(then.state);
       break;
     case Verdict::Kind::NotFinite:
       then.state = now.state;

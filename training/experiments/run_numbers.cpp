@@ -326,20 +326,7 @@ void conclude(const Run& run, RunNumbers& numbers) {
   numbers.steps = run.steps_done();
   numbers.loss = run.mean_loss(RunNumbers::kWindow);
   numbers.level = run.plateau_level();
-  const std::optional<NonFiniteReport> broken = run.non_finite();
-  const int32_t since = run.learning_since();
-  const ModelConfig& model = run.spec().model;
-  const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
-  // A run that has not left the plateau by then counts, even if its loss falls.
-  const bool late = numbers.steps > std::max(Plateau::kPatience, run.warmup_steps());
-  if (broken)
-    numbers.verdict = {Verdict::NotFinite, broken->step, broken->tensor};
-  else if (!std::isfinite(numbers.loss))
-    numbers.verdict = {Verdict::NotFinite};
-  else if (since > 0)
-    numbers.verdict = {Verdict::Learns, since};
-  else if (late)
-    numbers.verdict = {numbers.loss > guessing ? Verdict::Diverges : Verdict::Stuck};
+  numbers.verdict = run.verdict();
 }
 
 /// Empty for a model outside the definitions (with two streams, for instance).

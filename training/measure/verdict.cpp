@@ -1,8 +1,28 @@
 #include "training/measure/verdict.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "engine/model/model_config.h"
+#include "training/spec/spec.h"
 
 namespace normscope {
+namespace {
+
+double mean_of(std::span<const float> losses) {
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(losses.size());
+}
+
+double variance_of(std::span<const float> losses) {
+  const double mean = mean_of(losses);
+  double sum = 0;
+  for (const float loss : losses)
+    sum += (static_cast<double>(loss) - mean) * (static_cast<double>(loss) - mean);
+  return sum / static_cast<double>(losses.size());
+}
+
+}  // namespace
 
 double Plateau::mean() const {
   const int32_t known = std::min(count_, kWindow);
@@ -12,13 +32,18 @@ double Plateau::mean() const {
   return sum / known;
 }
 
-std::optional<RunEvent::Kind> Plateau::update(int32_t step, double loss, double level, int32_t warmup) {
+std::optional<RunEvent::Kind> Plateau::update(int32_t step, double loss, double level, int32_t warmup,
+                                              std::span<const float> losses) {
   window_[static_cast<size_t>(count_ % kWindow)] = loss;
   ++count_;
   if (!decided()) return std::nullopt;
   const bool was_stuck = stuck_, was_learning = learning_since_ > 0;
   const bool below = mean() < level - (was_learning ? kReturn : kMargin);
-  stuck_ = !below && (was_stuck || (count_ > kPatience && step > warmup && !falling()));
+  const auto stays = [&] {
+    const auto own = losses.last(std::min(losses.size(), static_cast<size_t>(count_)));
+    return count_ > kPatience && step > warmup && !falling() && !is_slow(own, level);
+  };
+  stuck_ = !below && (was_stuck || stays());
   if (count_ % kWindow == 0) blocks_[static_cast<size_t>(count_ / kWindow % kBlocks)] = mean();
   if (below && !was_learning) learning_since_ = step;
   if (!below) learning_since_ = 0;
@@ -51,6 +76,39 @@ void Plateau::restore(const State& state) {
   stuck_ = state.stuck;
   learning_since_ = state.learning_since;
   blocks_ = state.blocks;
+}
+
+bool is_slow(std::span<const float> losses, double level) {
+  constexpr size_t kMost = 100, kWindow = Plateau::kWindow;
+  const size_t quarter = std::min(kMost, losses.size() / 4);
+  if (quarter < kWindow) return false;
+  const auto before = losses.last(2 * quarter).first(quarter), last = losses.last(quarter);
+  const double fall = mean_of(before) - mean_of(last), count = static_cast<double>(quarter);
+  const double noise = std::sqrt((variance_of(before) + variance_of(last)) / count);
+  if (!(fall > std::max(Plateau::kFall * count / kMost, 2 * noise))) return false;
+  double sum = 0;
+  for (size_t i = 0; i < losses.size(); ++i) {
+    sum += static_cast<double>(losses[i]);
+    if (i >= kWindow) sum -= static_cast<double>(losses[i - kWindow]);
+    if (i + 1 >= kWindow && !(sum / kWindow > level + Plateau::kMargin / 2)) return false;
+  }
+  return true;
+}
+
+double guessing_loss(const ModelConfig& model) {
+  return std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
+}
+
+Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by) {
+  if (told == Verdict::NotFinite || losses.empty()) return told;
+  const double loss = mean_of(losses.last(std::min(losses.size(), size_t{kLossWindow})));
+  if (!std::isfinite(loss)) return {Verdict::NotFinite};
+  const bool stuck = told == Verdict::Stuck;
+  const bool late = by.ended && losses.size() > static_cast<size_t>(Plateau::kPatience);
+  if (told == Verdict::Learns || (!stuck && !(late && std::isfinite(by.level)))) return told;
+  if (loss > by.guessing) return {Verdict::Diverges, told.since};
+  if (late && is_slow(losses, by.level)) return {Verdict::TooSlow};
+  return stuck ? told : Verdict{Verdict::Stuck};
 }
 
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {

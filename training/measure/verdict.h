@@ -13,7 +13,7 @@
 //   stuck     not learning after 150 losses of its own and the end of the warm-up, and not falling: m(t) is
 //             no more than kFall below the mean of about a hundred steps before. By step 150 every tried
 //             configuration that learns at all has left or is falling. Withdrawn as soon as m(t) falls below
-//             the line.
+//             the line. A slow run (is_slow) is not stuck.
 // A stuck run need not be at the level: it may stay above it (at_level()). A fork with a changed network begins anew: only its
 // own losses count, and there is no verdict until 20 of them are known. NaN is below no line: such a run is not learning.
 #pragma once
@@ -33,6 +33,8 @@
 
 namespace normscope {
 
+struct ModelConfig;
+
 class Plateau {
  public:
   static constexpr int32_t kWindow = 20;
@@ -45,8 +47,10 @@ class Plateau {
   static constexpr double kReturn = 0.02;  ///< nats below the level to which a run that left it may rise
 
   /// Takes the loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force, and says what
-  /// changed: LeftPlateau, Returned, Stuck or Unstuck, which implies that the plateau was left.
-  std::optional<RunEvent::Kind> update(int32_t step, double loss, double level, int32_t warmup);
+  /// changed: LeftPlateau, Returned, Stuck or Unstuck, which implies that the plateau was left. `losses`: of all steps
+  /// up to this one; without them no run counts as slow.
+  std::optional<RunEvent::Kind> update(int32_t step, double loss, double level, int32_t warmup,
+                                       std::span<const float> losses = {});
 
   /// For a network that a fork changed: learning_since() stays until the fork's own losses decide.
   void begin_anew();
@@ -83,9 +87,15 @@ class Plateau {
   std::array<double, kBlocks> blocks_{};
 };
 
-// The verdict on a run from its events: the only rule for the word in a table, in a log and on the card of a run seen
-// at an earlier step. It is a function of the events alone, so that a saved history gives the same verdict as the run
-// that wrote it.
+/// Whether a run has not had the time to come as far as the level: no mean of 20 losses was within half of kMargin above
+/// it, and the last quarter of the losses (at most a hundred) lies below the quarter before, by more than kFall a hundred
+/// steps and by more than twice what two such means differ through their batches. At such a rate a model has not learned
+/// even how often each symbol occurs, so that nothing is said of what it could learn.
+bool is_slow(std::span<const float> losses, double level);
+
+// The verdict on a run: the only rule for the word in a table, in a log, in a cell and on a card. While a run trains it
+// is a function of its events, so that a saved history gives the same verdict as the run that wrote it; judge() adds
+// what its losses say of it, above all at its end.
 
 struct Verdict {
   enum class Kind : uint8_t {
@@ -143,6 +153,20 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step = std::numeric
 inline Verdict verdict_of(const History& history, int32_t step = std::numeric_limits<int32_t>::max()) {
   return verdict_of(history.events(), step);
 }
+
+/// The loss of knowing nothing: ln of the number of symbols, or of classes.
+double guessing_loss(const ModelConfig& model);
+
+/// What a run is judged by, besides its events and losses.
+struct Yardstick {
+  double level = std::numeric_limits<double>::quiet_NaN();     ///< as Plateau's; NaN: unknown
+  double guessing = std::numeric_limits<double>::quiet_NaN();  ///< guessing_loss(); NaN: unknown
+  bool ended = false;  ///< nothing follows the last loss, and the warm-up is over
+};
+/// The verdict on a run of which the events say `told`. A run whose mean loss is worse than guessing is not stuck: it
+/// diverges. A run that has ended after more than kPatience losses and has not learned is slow, or diverges, or else
+/// counts as stuck, even if its loss falls; without a level it keeps what is told. `losses`: its own, since the network was last changed.
+Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by);
 
 /// The text of the event where a run learned from its first step on, and never was on the plateau.
 inline constexpr const char* kBeganBelow = "began below the plateau";

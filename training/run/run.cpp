@@ -499,7 +499,7 @@ struct Run::Impl : RunIdentity {
   }
 
   void recognise(int32_t step, double loss) {
-    const auto kind = plateau.update(step, loss, level, warmup_steps());
+    const auto kind = plateau.update(step, loss, level, warmup_steps(), losses);
     if (!kind || step <= silent_until) return;
     std::string text = "leaves the plateau";
     if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
@@ -518,6 +518,22 @@ struct Run::Impl : RunIdentity {
         history->add_event({step, RunEvent::Kind::NonFinite, "not finite: " + check.tensor});
         return;
       }
+  }
+
+  int32_t learning_since() const { return plateau.decided() ? plateau.learning_since() : 0; }
+
+  Verdict verdict() const {
+    if (broken) return {Verdict::NotFinite, broken->step, broken->tensor};
+    Verdict told;  // a history that was cut may lack an event of long ago, so the recogniser comes first
+    if (learning_since() > 0)
+      told = {Verdict::Learns, learning_since()};
+    else if (plateau.stuck())
+      told = {Verdict::Stuck};
+    else if (const Verdict seen = verdict_of(*history); seen == Verdict::Returned)
+      told = seen;
+    const bool ended = steps >= spec.train.steps && steps > warmup_steps();
+    const auto own = std::min(losses.size(), static_cast<size_t>(plateau.state().count));
+    return judge(std::move(told), std::span(losses).last(own), {level, guessing_loss(spec.model), ended});
   }
 
   void refresh_level() {
@@ -583,7 +599,8 @@ struct Run::Impl : RunIdentity {
 };
 
 const char* to_string(RunState state) {
-  constexpr const char* kWords[] = {"training", "warming up", "learning", "stuck", "not finite", "finished"};
+  constexpr const char* kWords[] = {"training",   "warming up", "learning",         "stuck",
+                                    "not finite", "finished",   "too slow to tell", "diverges"};
   return kWords[static_cast<size_t>(state)];
 }
 
@@ -688,14 +705,19 @@ uint64_t Run::revision() const { return impl_->revision; }
 RunState Run::state() const {
   const Impl& run = *impl_;
   if (run.broken) return RunState::NonFinite;
-  if (run.plateau.stuck()) return RunState::Stuck;
+  const Verdict verdict = run.verdict();
+  if (verdict == Verdict::Stuck) return RunState::Stuck;
+  if (verdict == Verdict::TooSlow) return RunState::Slow;
+  if (verdict == Verdict::Diverges) return RunState::Diverging;
   if (run.steps >= run.spec.train.steps) return RunState::Finished;
   if (learning_since() > 0) return RunState::Learning;
   return run.steps < run.warmup_steps() ? RunState::WarmingUp : RunState::Training;
 }
 
+Verdict Run::verdict() const { return impl_->verdict(); }
+
 int32_t Run::warmup_steps() const { return impl_->warmup_steps(); }
-int32_t Run::learning_since() const { return impl_->plateau.decided() ? impl_->plateau.learning_since() : 0; }
+int32_t Run::learning_since() const { return impl_->learning_since(); }
 std::optional<NonFiniteReport> Run::non_finite() const { return impl_->broken; }
 double Run::last_loss() const {
   return impl_->losses.empty() ? kNotKnown : static_cast<double>(impl_->losses.back());

@@ -12,14 +12,15 @@
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/measure/history.h"
+#include "training/measure/verdict.h"
 #include "training/run/run_record.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
 
-/// Training: under way without a verdict. WarmingUp: the same inside the warm-up. Learning, Stuck: see verdict.h.
-/// At the end of the budget a stuck run stays Stuck; any other finite run is Finished.
-enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished };
+/// Training: under way without a verdict. WarmingUp: the same inside the warm-up. Learning, Stuck, Slow, Diverging: see
+/// verdict.h. At the end of the budget any other finite run is Finished.
+enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished, Slow, Diverging };
 const char* to_string(RunState state);
 /// "stuck at letter frequencies", or "stuck above" them where the mean loss is clearly higher.
 Message stuck_words(double mean, double level, const std::string& unit);
@@ -83,6 +84,7 @@ class Run {
   Message take_notice();
 
   RunState state() const;
+  Verdict verdict() const;  ///< after the steps that it has made; at the end of its budget the last word
   /// The step at which the run left the plateau; 0 = not (yet), or a fork has too few losses of its own.
   int32_t learning_since() const;
   int32_t warmup_steps()

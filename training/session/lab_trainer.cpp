@@ -47,6 +47,9 @@ Message badge_of(const LabEntry& entry, bool playing, bool instant) {
       return Message("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
       return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), run.task().unit());
+    case RunState::Slow:
+    case RunState::Diverging:
+      return to_string(run.state());
     case RunState::Learning:
       if (began_below(run.history()->events())) return "learning from the first step on";
       return Message("learning since step {}", run.learning_since());

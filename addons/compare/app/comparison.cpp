@@ -171,6 +171,18 @@ int32_t warmup_of(const Recording& run) {
   return steps;
 }
 
+/// The yardstick of a run with these losses. A log whose settings are not ours has ended.
+Yardstick yardstick_of(const Recording& run, const SeedRecord& seed, const Series& loss) {
+  Yardstick by{.level = seed.number(records::kUnigram)};
+  if (run.spec)
+    by.guessing = guessing_loss(run.spec->model);
+  else if (run.data.symbols > 1)
+    by.guessing = std::log(static_cast<double>(run.data.symbols));
+  const int32_t last = loss.steps.empty() ? 0 : loss.steps.back();
+  by.ended = last > warmup_of(run) && (!run.spec || last >= run.spec->train.steps);
+  return by;
+}
+
 /// Applies the rule of training/measure/verdict.h to the losses of a log that names no events. Without a
 /// level, which the plateau needs, it finds only losses that are not finite.
 std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
@@ -183,7 +195,8 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
       break;
     }
     if (!std::isfinite(level)) continue;
-    if (const auto kind = plateau.update(step, static_cast<double>(loss.values[i]), level, warmup))
+    const auto so_far = std::span(loss.values).first(i + 1);
+    if (const auto kind = plateau.update(step, static_cast<double>(loss.values[i]), level, warmup, so_far))
       events.push_back({step, *kind, {}});
   }
   return events;
@@ -204,14 +217,17 @@ std::optional<Verdict> verdict_from(std::string_view text) {
 /// From the run's own events, else the verdict in its file, else its losses; nothing where there is none.
 std::optional<SeedVerdict> verdict_of(const Recording& run, const SeedRecord& seed) {
   const std::vector<RunEvent> events = seed.history->events();
-  const Verdict verdict = normscope::verdict_of(events);
+  const Series loss = seed.history->loss();
+  const Yardstick by = yardstick_of(run, seed, loss);
+  const Verdict told = normscope::verdict_of(events);
+  const Verdict verdict = events.empty() ? told : judge(told, loss.values, by);
   if (verdict.kind != Verdict::Kind::Undecided) return SeedVerdict{verdict};
   if (!seed.said.empty()) {
     const std::optional<Verdict> said = verdict_from(seed.said);
     return said ? SeedVerdict{*said} : SeedVerdict{{}, seed.said};
   }
-  const Verdict found = normscope::verdict_of(
-      events_from(seed.history->loss(), seed.number(records::kUnigram), warmup_of(run)));
+  const Verdict found =
+      judge(normscope::verdict_of(events_from(loss, by.level, warmup_of(run))), loss.values, by);
   const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
   return decided || std::isfinite(seed.number(records::kUnigram)) ? std::optional(SeedVerdict{found})
                                                                   : std::nullopt;

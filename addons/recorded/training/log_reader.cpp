@@ -169,7 +169,8 @@ Recording saved_run(const std::string& path) {
   for (const StatInfo& stat : saved.history->layout()) run.layers = std::max(run.layers, stat.layer);
   run.data = saved.data;
   run.origin = saved.origin;
-  saved.said = to_string(verdict_of(*saved.history));
+  saved.said = to_string(judge(verdict_of(*saved.history), saved.history->loss().values,
+                               {.guessing = guessing_loss(spec.model)}));
   saved.measured[kTokensPerStep] = units_of_step(spec);
   if (saved.history->layout().empty())
     run.missing.push_back(

@@ -200,7 +200,7 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   picture.paint_key(p, t, key, words);
   const float right = words.right() + 20;
   p.text({right, key.bottom()}, small, t.ink3,
-         tr("↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … not decided"));
+         tr("↘ learns  — stuck  ~ too slow  ↗ diverges  × not finite  ? seeds disagree  … not decided"));
   p.text({right, key.bottom() + 18}, small, t.ink3,
          tr("Line: where at least half of the seeds begin to learn. Under a cell stand its seeds. "
             "Dashed: not trained yet."));

@@ -148,7 +148,7 @@ bool steps_vary(const Plan& plan) {
 std::string key_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   return fmt::format(
-      "↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … not decided, ! cannot be trained, "
+      "↘ learns, — stuck, ~ too slow to tell, ↗ diverges, × not finite, ? seeds disagree, … not decided, ! cannot be trained, "
       "· not yet{}.\n{}",
       plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", level_text(grid));
 }
@@ -380,6 +380,8 @@ std::string cell_sentence(const Cell& cell) {
       return tr("It leaves the plateau at step {step}.", {{"step", cell.since()}});
     if (cell.verdict == Verdict::NotFinite) return tr("Not finite: {what}.", {{"what", run.what()}});
     if (cell.verdict == Verdict::Stuck) return tr("It never leaves the plateau.");
+    if (cell.verdict == Verdict::TooSlow)
+      return tr("Its loss still falls, and has not come as far as the plateau: too slow to tell.");
     if (cell.verdict == Verdict::Diverges) return tr("At the end it is worse than guessing.");
     return tr("Too few steps for a verdict.");
   }

@@ -135,6 +135,72 @@ TEST_CASE("a run that was stuck and then left the plateau learns from that step 
   CHECK(to_string(verdict_of({})) == "not decided");
 }
 
+namespace {
+
+/// The losses of a curve, each batch with a noise of its own.
+std::vector<float> curve(int32_t steps, const std::function<double(int32_t)>& loss) {
+  std::vector<float> losses;
+  for (int32_t step = 1; step <= steps; ++step)
+    losses.push_back(static_cast<float>(loss(step) + 0.05 * std::sin(step * 12.9898)));
+  return losses;
+}
+
+}  // namespace
+
+TEST_CASE("a run that has not come as far as the level, and still falls, is slow and not stuck") {
+  const auto slow = [](int32_t step) { return kLevel + 0.9 * std::exp(-step / 150.0); };  // +0.12 at step 300
+  const auto above = [](int32_t step) { return kLevel + 0.3 + 0.4 * std::exp(-step / 10.0); };
+  const auto arrives = [](int32_t step) {
+    return kLevel + 0.9 * std::exp(-step / 50.0);
+  };  // +0.04 at step 150
+  CHECK(is_slow(curve(300, slow), kLevel));
+  CHECK(is_slow(curve(160, slow), kLevel));
+  CHECK_FALSE(is_slow(curve(300, above), kLevel));    // it does not fall
+  CHECK_FALSE(is_slow(curve(300, arrives), kLevel));  // it has come
+  CHECK_FALSE(is_slow(curve(300, cold), kLevel));
+  CHECK_FALSE(is_slow(curve(60, slow), kLevel));  // a quarter of it tells nothing
+  CHECK_FALSE(is_slow(curve(300, slow), std::numeric_limits<double>::quiet_NaN()));
+  // A fall that its batches explain is none.
+  CHECK_FALSE(is_slow(
+      curve(300, [](int32_t step) { return kLevel + 0.4 + 0.6 * std::sin(step * 1.7) - 1e-4 * step; }),
+      kLevel));
+
+  // The recogniser, which calls a run stuck where a mean of twenty wavers, calls neither of two curves so while they are.
+  const auto follows = [](const std::function<double(int32_t)>& loss) {
+    const std::vector<float> losses = curve(300, loss);
+    Plateau plateau;
+    for (int32_t step = 1; step <= 300; ++step)
+      plateau.update(step, static_cast<double>(losses[static_cast<size_t>(step) - 1]), kLevel, 0,
+                     std::span(losses).first(static_cast<size_t>(step)));
+    return plateau.stuck();
+  };
+  const auto slower = [](int32_t step) { return kLevel + 0.5 * std::exp(-step / 350.0); };
+  CHECK_FALSE(follows(slower));
+  CHECK(follows(above));
+  CHECK(follows(cold));
+}
+
+TEST_CASE("one function has the last word on a run") {
+  const auto slow = curve(300, [](int32_t step) { return kLevel + 0.9 * std::exp(-step / 150.0); });
+  const auto stays = curve(300, cold), worse = curve(300, [](int32_t) { return 63.0; });
+  const Yardstick under_way{kLevel, std::log(29.0), false}, end{kLevel, std::log(29.0), true};
+  const Verdict stuck{Is::Stuck, 151, "stuck at letter frequencies"};
+  CHECK(judge({}, stays, under_way) == Is::Undecided);
+  CHECK(judge({}, stays, end) == Is::Stuck);
+  CHECK(judge({Is::Returned, 140}, stays, end) == Is::Stuck);
+  CHECK(judge({}, std::span(stays).first(150), end) == Is::Undecided);  // patience
+  CHECK(judge(stuck, stays, under_way).where == stuck.where);
+  CHECK(judge({}, worse, end) == Is::Diverges);
+  CHECK(judge(stuck, worse, under_way) == Is::Diverges);
+  CHECK(judge({}, worse, under_way) == Is::Undecided);
+  CHECK(judge({}, slow, end) == Is::TooSlow);
+  CHECK(judge(stuck, slow, end) == Is::TooSlow);
+  CHECK(judge({Is::Learns, 46}, slow, end).since == 46);
+  CHECK(judge({Is::NotFinite, 7}, worse, end).since == 7);
+  CHECK(judge({}, std::vector<float>{1, NAN}, under_way) == Is::NotFinite);
+  CHECK(judge({}, stays, {.ended = true}) == Is::Undecided);  // without a level nobody knows
+}
+
 TEST_CASE("verdicts of several seeds are counted, and those that learn have a median step") {
   const auto of = [](std::initializer_list<Verdict> seeds) {
     Verdicts all;

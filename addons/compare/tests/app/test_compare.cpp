@@ -379,6 +379,20 @@ TEST_CASE("compare: updates and weights that are measured now and then count as 
   CHECK(row_of_run(all, 1).update_ratio == Approx(0.005));
 }
 
+TEST_CASE("compare: a log without a verdict gets the one that training would have given") {
+  const auto said = [](const std::function<double(int32_t)>& loss) {
+    const auto losses = std::make_shared<History>(std::vector<StatInfo>{});
+    for (int32_t step = 1; step <= 220; ++step) losses->append(step, loss(step), 1e-3, {});
+    Recording run = compared::theirs("a", losses);
+    run.data.symbols = 29;
+    run.seeds[0].measured[records::kUnigram] = 2.9;
+    return row_of_run(compare({run, compared::theirs("other", history(220))}), 0).verdict;
+  };
+  CHECK(said([](int32_t step) { return 63 + std::sin(step); }) == "diverges, 1 seed");
+  CHECK(said([](int32_t step) { return 2.9 + 0.9 * std::exp(-step / 150.0); }) == "too slow to tell, 1 seed");
+  CHECK(said([](int32_t) { return 2.9; }) == "stuck, 1 seed");
+}
+
 TEST_CASE("compare: a run with edits has the settings that train now, and says what was changed when") {
   const Recording base = ours("base", {history(40)});
   Recording fork = ours("fork", {history(40)});
