@@ -16,6 +16,7 @@
 #include "training/experiments/probes.h"
 #include "training/io/codec.h"
 #include "training/measure/history.h"
+#include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
 #include "training/session/analysis.h"
 
@@ -165,6 +166,11 @@ nlohmann::json to_json(const RunNumbers& numbers) { return codec::write(numbers)
 
 RunNumbers numbers_from(const InputValue& json) { return codec::read<RunNumbers>(json); }
 
+bool looked_in_no_stack(const RunNumbers& numbers, const ModelConfig& model) {
+  return !predicting_prefix(model).empty() && numbers.beta2 == 0 && numbers.beta2_reason.empty() &&
+         !std::isfinite(numbers.gradient_first);
+}
+
 std::string RunNumbers::what() const {
   if (verdict != Verdict::NotFinite) return failed() ? verdict.where : "";
   return verdict.where.empty() ? "" : fmt::format("{} at step {}", verdict.where, verdict.since);
@@ -236,17 +242,15 @@ void measure_shares(Run& run, RunNumbers& numbers) {
     const Batch batch = validation_batch(run.task(), run.spec(), kSharesSequences);
     Look look(run.store(), config, batch);
     const std::vector<double> measured = look.measure();
-    double sum = 0;
-    for (size_t i = 0; i < look.values().sublayers.size(); ++i) {
-      const std::string own = fmt::format("beta2.{0}.{0}", i + 1);
-      for (size_t k = 0; k < measured.size(); ++k)
-        if (look.layout()[k].name == own) sum += measured[k];
-    }
+    const std::vector<std::vector<double>> shares = shares_in(look.layout(), measured, config);
+    const double sum = sum_of_own_shares(shares);
     if (!(look.residual() < kShareResidual))
       numbers.beta2_reason = fmt::format(
           "the branches, carried through the norms, miss the state by {:.2g} standard deviations: "
           "this wiring lies outside the definition",
           look.residual());
+    else if (shares.empty())
+      numbers.beta2_reason = "the stack that predicts has no shares";
     else if (!std::isfinite(sum))
       numbers.beta2_reason = "not finite at initialisation";
     else
@@ -271,8 +275,9 @@ bool take_gradients(const Run& run, RunNumbers& numbers) {
   };
   const ModelConfig& model = run.spec().model;
   if (is_transformer(model.architecture)) {
-    numbers.gradient_first = number("L01.ffn.w2.grad_norm");
-    numbers.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", model.layers));
+    const std::string stack = predicting_prefix(model);
+    numbers.gradient_first = number(stack + "L01.ffn.w2.grad_norm");
+    numbers.gradient_last = number(fmt::format("{}L{:02}.ffn.w2.grad_norm", stack, model.layers));
   } else {
     numbers.gradient_first = number(fmt::format("L01.{}.w.grad_norm", row_of(model.architecture).part));
     numbers.gradient_last = number("class.w.grad_norm");

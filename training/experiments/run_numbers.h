@@ -64,8 +64,9 @@ struct RunNumbers {
   double level = kUnknown;       ///< unigram entropy: the loss of a model that knows letter frequencies only
   double validation = kUnknown;  ///< nats a target, without label smoothing
   double accuracy = kUnknown;    ///< of a classifier, 0 to 1
-  double beta2 = kUnknown;       ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
-  std::string beta2_reason;      ///< why there is none
+  /// Sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020), of the stack that predicts, as the gradients.
+  double beta2 = kUnknown;
+  std::string beta2_reason;  ///< why there is none
   /// Norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
   /// The main score of the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
@@ -96,6 +97,9 @@ struct RunNumbers {
 nlohmann::json to_json(const RunNumbers& numbers);
 /// Throws Error for anything else.
 RunNumbers numbers_from(const InputValue& json);
+/// Whether these are an earlier version's numbers of two stacks: it looked for a name in neither of them, and took a sum
+/// of nothing, 0, for measured. A sum that is truly 0 comes with a gradient.
+bool looked_in_no_stack(const RunNumbers& numbers, const ModelConfig& model);
 
 /// Measures the numbers of one run. The thread that trains it calls begin(), after_step() after each step, and end();
 /// for a run whose state was kept, afterwards() replaces the calls of after_step().

@@ -191,6 +191,7 @@ class Training {
     return usable(state, [&] {
       RunNumbers taken = numbers_from(*result);
       found_[index] = taken.measured;
+      if (looked_in_no_stack(taken, run_at(index).spec.model)) return false;
       if (!taken.has(study_.numbers) || (keeps_states() && state.empty())) return false;
       std::unique_ptr<Run> run;
       if (keeps_states()) {

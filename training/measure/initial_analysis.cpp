@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -121,14 +122,24 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
   return profile;
 }
 
+std::string predicting_prefix(const ModelConfig& config) {
+  return config.architecture == Architecture::EncoderDecoder ? "dec." : "";
+}
+
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
                                                      const Batch& batch) {
   Look look(store, config, batch);
   const std::vector<double> numbers = look.measure();
+  return shares_in(look.layout(), numbers, config);
+}
+
+std::vector<std::vector<double>> shares_in(std::span<const StatInfo> layout, std::span<const double> numbers,
+                                           const ModelConfig& config) {
+  const std::string begin = predicting_prefix(config) + "beta2.";
   std::vector<std::vector<double>> beta2;
   for (size_t k = 0; k < numbers.size(); ++k) {
-    const std::string& name = look.layout()[k].name;
-    if (!name.starts_with("beta2.")) continue;
+    const std::string& name = layout[k].name;
+    if (!name.starts_with(begin)) continue;
     if (name.ends_with(".sum"))
       beta2.emplace_back();
     else
@@ -138,6 +149,7 @@ std::vector<std::vector<double>> residual_dependency(Store& store, const ModelCo
 }
 
 double sum_of_own_shares(const std::vector<std::vector<double>>& beta2) {
+  if (beta2.empty()) return std::numeric_limits<double>::quiet_NaN();
   double sum = 0;
   for (const std::vector<double>& row : beta2) sum += row.back();
   return sum;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "engine/model/transformer.h"
+#include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
 
@@ -34,10 +36,18 @@ struct GradientProfile {
 GradientProfile gradient_profile(Store& store, const ModelConfig& config, const Batch& batch,
                                  int32_t positions);
 
-/// The residual dependency of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
+/// What stands before the names of the stack that predicts: "dec." where there are two stacks, else nothing. A number
+/// that is named without a stack is of that one.
+std::string predicting_prefix(const ModelConfig& config);
+
+/// The residual dependency of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i, of the stack
+/// that predicts.
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
                                                      const Batch& batch);
-/// The sum over i of beta^2_ii, which predicts the output change (Liu et al. 2020, Theorem 2).
+/// The same out of measurements that are there already.
+std::vector<std::vector<double>> shares_in(std::span<const StatInfo> layout, std::span<const double> numbers,
+                                           const ModelConfig& config);
+/// The sum over i of beta^2_ii, which predicts the output change (Liu et al. 2020, Theorem 2); NaN of no row at all.
 double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 
 /// The output change

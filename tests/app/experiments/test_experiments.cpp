@@ -1,6 +1,7 @@
 // These tests cover the training of studies and their store: what is trained once, or is taken from others.
 #include <nlohmann/json.hpp>
 
+#include "app/commands/run_log.h"
 #include "app/shell/app_state.h"
 #include "app/support/program.h"
 #include "app/support/small_lesson.h"
@@ -12,6 +13,7 @@
 #include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"
+#include "training/measure/look.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test {
@@ -277,6 +279,184 @@ TEST_CASE("experiments: what a run does not read makes no other run of it") {
   // An edit may make it count.
   const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
   CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));
+}
+
+/// Values of a field other than the ones in `spec`: its ends, something between, and every choice.
+std::vector<RunSpec> others_of(const RunSpec& spec, const Field& field) {
+  std::vector<std::string> values;
+  for (const std::string_view choice : choices_of(field)) values.emplace_back(choice);
+  if (field.type == FieldType::Flag) values = {"true", "false"};
+  if (field.type == FieldType::Integer || field.type == FieldType::Real)
+    for (const double share : {0.0, 0.3, 1.0}) {
+      const double value = field.low + share * (std::min(field.high, 1e6) - field.low);
+      values.push_back(field.type == FieldType::Integer ? fmt::format("{:.0f}", std::floor(value))
+                                                        : fmt::format("{:.6g}", value));
+    }
+  std::vector<RunSpec> others;
+  for (const std::string& value : values) {
+    RunSpec other = spec;
+    try {
+      set_field(other, field.key, value);
+      complete(other);
+    } catch (const Error&) {  // it does not go with the others
+      continue;
+    }
+    const std::string key(field.key);
+    if (get_field(other, key) != get_field(spec, key) && unused_reason(other, key).empty())
+      others.push_back(std::move(other));
+  }
+  return others;
+}
+
+TEST_CASE("experiments: every setting that a run reads is in its key") {
+  const auto backend = make_cpu_backend(1);
+  std::vector<RunSpec> specs;  // between them they read every setting that is not a text
+  for (const auto& fields : std::vector<std::vector<std::pair<std::string, std::string>>>{
+           {},
+           {{"train.optimizer", "momentum"}},
+           {{"train.schedule", "inverse-sqrt"}},
+           {{"train.schedule", "cosine"}},
+           {{"train.schedule", "step"}, {"train.milestones", "2"}},
+           {{"model.norm", "adanorm"}},
+           {{"model.norm", "dyt"}},
+           {{"model.positions", "rotary"}, {"model.rotary_scaling", "llama3"}},
+           {{"model.attention_window", "3"}, {"model.positions", "rotary"}},
+           {{"model.transfer", "completep"}},
+           {{"model.architecture", "encoder"}, {"model.masked_head", "true"}},
+           {{"model.architecture", "encoder"}, {"data.name", "word-order"}},
+           {{"model.architecture", "encoder-decoder"}, {"data.name", "translation"}},
+           {{"data.name", "copy"}}}) {
+    specs.push_back(tiny_run("pre"));
+    for (const auto& [key, value] : fields) set_field(specs.back(), key, value);
+    complete(specs.back());
+  }
+  std::set<std::string> unread;
+  for (const Field& field : spec_fields()) {
+    if (field.type == FieldType::Text) continue;
+    INFO(field.key);
+    bool read = false;
+    for (const RunSpec& spec : specs) {
+      if (!unused_reason(spec, field.key).empty()) continue;
+      const std::string key = key_of({spec, {}}, 7, *backend);
+      for (const RunSpec& other : others_of(spec, field)) {
+        read = true;
+        INFO(get_field(other, field.key));
+        CHECK(key_of({other, {}}, 7, *backend) != key);
+      }
+    }
+    if (!read && !field.added) unread.insert(std::string(field.key));
+  }
+  CHECK(unread == std::set<std::string>{});
+}
+
+TEST_CASE(
+    "experiments: another run's result under this run's name is damage, and so is another measurement's") {
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  const auto file_of = [&](const std::string& key, const char* measurement) {
+    std::string file = store.state_path(key, measurement);
+    return file.replace(file.rfind('.'), std::string::npos, ".json");
+  };
+  store.put("one", "sum 1", 1.0);
+  store.put("another", "sum 1", 2.0);
+  store.put("one", "sum 2", 3.0);
+  REQUIRE(store.find("one", "sum 1"));
+  const auto over = std::filesystem::copy_options::overwrite_existing;
+  for (const auto& foreign : {file_of("another", "sum 1"), file_of("one", "sum 2")}) {
+    std::filesystem::copy_file(foreign, file_of("one", "sum 1"), over);
+    ResultStore fresh(folder.file("results"));
+    CHECK_FALSE(fresh.find("one", "sum 1"));
+    CHECK(fresh.damaged() == std::vector<std::string>{file_of("one", "sum 1")});
+  }
+}
+
+/// A translator of a few steps.
+RunSpec tiny_translator() {
+  RunSpec spec = tiny_run("pre");
+  for (const auto& [key, value] : {std::pair("model.architecture", "encoder-decoder"),
+                                   {"data.name", "translation"},
+                                   {"model.encoder_layers", "2"},
+                                   {"train.steps", "24"}})
+    set_field(spec, key, value);
+  complete(spec);
+  return spec;
+}
+
+TEST_CASE(
+    "experiments: numbers of two stacks are of the one that predicts, and 0 of neither is not believed") {
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  const StudyRun run{tiny_translator(), {}};
+  const StudyResults first = train(study_of({run}), store, {.runs_at_a_time = 1}, carry_on);
+  const RunNumbers& numbers = *first.runs.front();
+
+  const auto backend = make_cpu_backend(1);
+  const auto task = make_task(run.spec.data);
+  Run again(run.spec, task, *backend);
+  Look look(again.store(), again.spec().model, validation_batch(*task, again.spec(), 4));
+  const std::vector<double> measured = look.measure();
+  double own = 0;
+  int32_t sublayers = 0;
+  for (size_t k = 0; k < measured.size(); ++k)
+    for (int32_t i = 1; i <= 3 * run.spec.model.layers; ++i)
+      if (look.layout()[k].name == fmt::format("dec.beta2.{0}.{0}", i)) {
+        own += measured[k];
+        ++sublayers;
+      }
+  REQUIRE(sublayers == 3 * run.spec.model.layers);
+  CHECK(numbers.beta2 == own);
+  CHECK(numbers.beta2 > 0);
+  for (int32_t step = 0; step < RunNumbers::kGradientStep; ++step) again.step();
+  std::vector<float> frame;
+  int32_t found = 0;
+  REQUIRE(again.history()->frame(RunNumbers::kGradientStep, frame, found));
+  const auto at = [&](const std::string& name) {
+    return static_cast<double>(frame.at(static_cast<size_t>(again.history()->find(name))));
+  };
+  CHECK(numbers.gradient_first == at("dec.L01.ffn.w2.grad_norm"));
+  CHECK(numbers.gradient_last == at(fmt::format("dec.L{:02}.ffn.w2.grad_norm", run.spec.model.layers)));
+
+  // What an earlier version stored of such a run.
+  RunNumbers wrong = numbers;
+  wrong.beta2 = 0;
+  wrong.gradient_first = wrong.gradient_last = kUnknown;
+  store.put(key_of(run, task->hash(), *backend), kMeasurement, to_json(wrong));
+  const StudyResults second = train(study_of({run}), store, {.runs_at_a_time = 1}, carry_on);
+  CHECK(second.trained == 1);
+  CHECK(second.runs.front()->beta2 == own);
+  CHECK(train(study_of({run}), store, {.runs_at_a_time = 1}, carry_on).trained == 0);
+  // Of one stack, and where the gradient is known, such a sum is a true one: branches that begin at 0.
+  wrong.gradient_first = 1;
+  CHECK_FALSE(looked_in_no_stack(wrong, run.spec.model));
+  wrong.gradient_first = kUnknown;
+  CHECK(looked_in_no_stack(wrong, run.spec.model));
+  CHECK_FALSE(looked_in_no_stack(wrong, tiny_run("rezero").model));
+}
+
+TEST_CASE("experiments: one run has one verdict, in a study, in a table and on a card") {
+  const auto verdicts_of = [](std::initializer_list<std::pair<const char*, const char*>> fields) {
+    RunSpec spec = test::tiny_spec("pre", 200, 1);
+    for (const auto& [key, value] : fields) set_field(spec, key, value);
+    complete(spec);
+    ResultStore none("");
+    const StudyResults study = train(study_of({{spec, {}}}), none, {.runs_at_a_time = 1}, carry_on);
+    const auto backend = make_cpu_backend(1);
+    const auto task = make_task(spec.data);
+    Run run(spec, task, *backend);
+    for (int32_t step = 0; step < spec.train.steps; ++step) run.step();
+    const commands::RunResult row =
+        commands::result_of({}, spec, {}, run.state(), *run.history(), *task, NAN, NAN);
+    CHECK(study.runs.front()->verdict == run.verdict().kind);
+    CHECK(row.verdict == run.verdict().kind);
+    CHECK(row.verdict_text() == to_string(run.verdict()));
+    if (run.verdict() != Verdict::Learns) CHECK(to_string(run.state()) == word_of(run.verdict().kind));
+    return run.verdict().kind;
+  };
+  CHECK(verdicts_of({{"train.lr", "1"}}) == Verdict::Diverges);
+  CHECK(verdicts_of({{"train.lr", "0.00003"}, {"train.batch", "32"}}) == Verdict::TooSlow);
+  CHECK(verdicts_of({{"train.lr", "0.0004"}, {"train.warmup", "0"}, {"train.batch", "32"}}) ==
+        Verdict::Stuck);
+  CHECK(verdicts_of({{"train.lr", "0.01"}, {"train.batch", "32"}}) == Verdict::Learns);
 }
 
 constexpr uint64_t kSmallBudget = 70'000;  // bytes: three results of 20,000 and not four

@@ -52,13 +52,18 @@ std::vector<double> xs_of(const Line& line, size_t count) {
   return xs;
 }
 
+/// Of the stack that predicts, where there are two.
 double sum_of_own(const Moment& start) {
+  const bool two =
+      std::ranges::any_of(start.names, [](const auto& name) { return name.starts_with("dec."); });
   double sum = 0;
   bool any = false;
   for (size_t i = 0; i < start.names.size(); ++i) {
     const std::string& name = start.names[i];
     const size_t beta = name.find("beta2.");
-    if (beta == name.npos || name.ends_with(".sum") || name.ends_with(".0")) continue;
+    if (beta == name.npos || (two && !name.starts_with("dec.")) || name.ends_with(".sum") ||
+        name.ends_with(".0"))
+      continue;
     sum += start.values[i];
     any = true;
   }
