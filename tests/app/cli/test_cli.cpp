@@ -1,6 +1,9 @@
 // These tests use the command line as a user does: exit codes, one-line errors, help.
 #include <fmt/ranges.h>
 
+#include <cmath>
+#include <regex>
+
 #include "app/cli/build_facts.h"
 #include "app/support/commands.h"
 #include "engine/cpu/isa.h"
@@ -35,10 +38,37 @@ TEST_CASE("every field of a configuration is documented") {
     INFO(field.key);
     const size_t row = text.find("| `" + std::string(field.key) + "` |");
     REQUIRE(row != std::string::npos);
+    const std::string said = text.substr(row, text.find('\n', row) - row);
     if (field.choices.empty()) continue;
     // Catches a choice (an activation, an optimizer, ...) that the manual does not name.
-    const std::string said = text.substr(row, text.find('\n', row) - row);
     if (NORMSCOPE_EVERY_ADDON) CHECK(contains(said, fmt::format(" {} |", fmt::join(field.choices, ", "))));
     for (const auto& choice : field.choices) CHECK(contains(said, std::string(choice)));
+  }
+}
+
+TEST_CASE("every number of a configuration has the range that the manual prints, and both of its ends") {
+  const std::string text = read_all(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
+  for (const Field& field : spec_fields()) {
+    if (field.type != FieldType::Integer && field.type != FieldType::Real) continue;
+    const std::string key(field.key);
+    INFO(key);
+    const std::regex row("\\| `" + std::regex_replace(key, std::regex("\\."), "\\.") +
+                         R"(` \| [^|]* \| (int )?(-?[0-9.e+-]+)…(-?[0-9.e+-]+) \|)");
+    std::smatch range;
+    REQUIRE(std::regex_search(text, range, row));
+    CHECK(range[1].matched == (field.type == FieldType::Integer));
+    const std::string low = range[2], high = range[3];
+    CHECK(std::stod(low) == field.low);
+    CHECK(std::stod(high) == field.high);
+    RunSpec spec;
+    for (const std::string& end : {low, high}) CHECK_NOTHROW(set_field(spec, key, end));
+    // The next number beyond each end, in the precision of the field.
+    const bool whole = field.type == FieldType::Integer;
+    const auto beyond = [&](const std::string& end, int side) {
+      if (whole) return std::to_string(std::stoll(end) + side);
+      return fmt::format("{:.9g}", std::nextafter(std::stof(end), static_cast<float>(side) * INFINITY));
+    };
+    CHECK_THROWS_WITH(set_field(spec, key, beyond(low, -1)), Catch::Contains("is out of range"));
+    CHECK_THROWS_WITH(set_field(spec, key, beyond(high, 1)), Catch::Contains("is out of range"));
   }
 }

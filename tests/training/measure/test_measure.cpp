@@ -322,6 +322,14 @@ TEST_CASE("output change grows with the perturbation and leaves the store as it 
   CHECK(large > 20 * small);
   CHECK(large < 2.5);
   CHECK(store.read(store.find("L01.attn.wq")) == before);
+  // Matrices of a layer that are 0 everywhere have noise of size 0. Nothing else may have any: neither the embedding nor
+  // the output, which are not 0 here.
+  for (size_t p = 0; p < store.parameters().size(); ++p) {
+    const ParameterInfo& info = store.parameters()[p];
+    if (info.layer > 0 && info.shape.rank == 2)
+      store.write(static_cast<int32_t>(p), std::vector<float>(static_cast<size_t>(info.shape.size()), 0.0f));
+  }
+  CHECK(output_change(store, config, batch, 0.1, 1) == 0);
 }
 
 // The sequence that beta^2 and the other live measurements are taken on is the same at every step and for every run, so

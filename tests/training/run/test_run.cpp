@@ -357,6 +357,13 @@ TEST_CASE("a run that cannot learn is called stuck") {
   CHECK(run->plateau_level() == Approx(small_task()->unigram_entropy()));
   run->edit("train.label_smoothing", "0.1");
   CHECK(run->plateau_level() > small_task()->unigram_entropy());
+  double smoothed = 0;  // of (1-e) p + e/V, the target's own symbol among the V
+  for (const double p : small_task()->unigram()) {
+    const double q =
+        (1 - static_cast<double>(0.1f)) * p + static_cast<double>(0.1f) / small_task()->vocabulary();
+    smoothed -= q * std::log(q);
+  }
+  CHECK(run->plateau_level() == Approx(smoothed).epsilon(1e-9));
 }
 
 TEST_CASE("the first value that is not finite is named, and the run halts there") {
