@@ -250,12 +250,13 @@ void learning(RunView& then, int since) {
 }
 
 // Sets state, badge and note of an earlier run by the verdict from its history up to its step.
-void apply_events(RunView& then, const RunView& now) {
+void apply_events(RunView& then, const RunView& now, const Line& losses) {
   undecided(then);
   Verdict verdict = then.history ? verdict_of(*then.history, then.step) : Verdict{};
-  const auto loss = static_cast<float>(then.loss);
-  if (verdict == Verdict::Stuck && std::isfinite(loss) && then.spec)
-    verdict = judge(verdict, {&loss, 1}, {.guessing = guessing_loss(then.spec->model)});
+  const auto count = std::ranges::upper_bound(losses.x, static_cast<float>(then.step)) - losses.x.begin();
+  if (verdict == Verdict::Stuck && then.spec)
+    verdict = judge(verdict, std::span(losses.y).first(static_cast<size_t>(count)),
+                    {.guessing = guessing_loss(then.spec->model)});
   switch (verdict.kind) {
     case Verdict::Kind::Learns:
       learning(then, verdict.since);
@@ -311,7 +312,7 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   then.spec = spec_at(run, then.step);
   then.score.clear();  // it belongs to the newest validation
   then.loss = loss_at(data, run, then.step);
-  apply_events(then, run);
+  apply_events(then, run, *data.loss(run));
   then.writes.clear();
   then.writes_step = 0;
   if (run.samples)

@@ -164,7 +164,7 @@ struct Yardstick {
   bool ended = false;  ///< nothing follows the last loss, and the warm-up is over
 };
 /// The verdict on a run of which the events say `told`. A run whose mean loss is worse than guessing is not stuck: it
-/// diverges. A run that has ended after more than kPatience losses and has not learned is slow, or diverges, or else
+/// diverges, unless it stands where it began. A run that has ended after more than kPatience losses and has not learned is slow, or diverges, or else
 /// counts as stuck, even if its loss falls; without a level it keeps what is told. `losses`: its own, since the network was last changed.
 Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by);
 

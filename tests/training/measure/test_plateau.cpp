@@ -182,7 +182,8 @@ TEST_CASE("a run that has not come as far as the level, and still falls, is slow
 
 TEST_CASE("one function has the last word on a run") {
   const auto slow = curve(300, [](int32_t step) { return kLevel + 0.9 * std::exp(-step / 150.0); });
-  const auto stays = curve(300, cold), worse = curve(300, [](int32_t) { return 63.0; });
+  const auto stays = curve(300, cold), worse = curve(300, [](int32_t step) { return step < 9 ? 3.6 : 63.0; }),
+             begins = curve(300, [](int32_t) { return 3.6; });  // at a rate of 0
   const Yardstick under_way{kLevel, std::log(29.0), false}, end{kLevel, std::log(29.0), true};
   const Verdict stuck{Is::Stuck, 151, "stuck at letter frequencies"};
   CHECK(judge({}, stays, under_way) == Is::Undecided);
@@ -193,6 +194,7 @@ TEST_CASE("one function has the last word on a run") {
   CHECK(judge({}, worse, end) == Is::Diverges);
   CHECK(judge(stuck, worse, under_way) == Is::Diverges);
   CHECK(judge({}, worse, under_way) == Is::Undecided);
+  CHECK(judge({}, begins, end) == Is::Stuck);
   CHECK(judge({}, slow, end) == Is::TooSlow);
   CHECK(judge(stuck, slow, end) == Is::TooSlow);
   CHECK(judge({Is::Learns, 46}, slow, end).since == 46);
