@@ -106,10 +106,11 @@ Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by) 
   const bool stuck = told == Verdict::Stuck;
   const bool late = by.ended && losses.size() > static_cast<size_t>(Plateau::kPatience);
   if (told == Verdict::Learns || (!stuck && !(late && std::isfinite(by.level)))) return told;
+  const bool slow = late && loss < static_cast<double>(losses.front()) && is_slow(losses, by.level);
+  if (slow) return {Verdict::TooSlow};
   const double start = mean_of(losses.first(std::min(losses.size(), size_t{Plateau::kWindow})));
   const bool moved = std::abs(loss - start) > Plateau::kMargin;
   if (loss > by.guessing && moved) return {Verdict::Diverges, told.since};
-  if (late && is_slow(losses, by.level)) return {Verdict::TooSlow};
   return stuck ? told : Verdict{Verdict::Stuck};
 }
 

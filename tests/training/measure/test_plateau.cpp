@@ -195,6 +195,8 @@ TEST_CASE("one function has the last word on a run") {
   CHECK(judge(stuck, worse, under_way) == Is::Diverges);
   CHECK(judge({}, worse, under_way) == Is::Undecided);
   CHECK(judge({}, begins, end) == Is::Stuck);
+  // Above guessing still, and on its way: it is not worse than where it began.
+  CHECK(judge({}, curve(300, [](int32_t step) { return 4.4 - 0.003 * step; }), end) == Is::TooSlow);
   CHECK(judge({}, slow, end) == Is::TooSlow);
   CHECK(judge(stuck, slow, end) == Is::TooSlow);
   CHECK(judge({Is::Learns, 46}, slow, end).since == 46);
