@@ -106,14 +106,19 @@ class Recording:
         self.learn()
         several = optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]
         self.optimizers = [getattr(o, "optimizer", o) for o in several if o is not None]
-        passes = [Around(model, self.before, self.after)] if getattr(model, "_compiled_call_impl", None) else \
-            [model.register_forward_hook(self.after, with_kwargs=True, always_call=True),
-             model.register_forward_pre_hook(self.before, with_kwargs=True)]
-        self.hooks = [*passes,
+        self.hooks = [model.register_forward_hook(self.pass_ended, with_kwargs=True, always_call=True),
+                      model.register_forward_pre_hook(self.pass_begins, with_kwargs=True),
                       register_optimizer_step_pre_hook(self.before_step),
                       register_optimizer_step_post_hook(self.after_step)]
+        self.go_around(model)
         watch_backward(self)
         atexit.register(self.close)
+
+    def go_around(self, model: Any) -> None:
+        """model.compile() may be called before watch() or after it."""
+        if getattr(model, "_compiled_call_impl", None) and not any(isinstance(h, Around) for h in self.hooks):
+            self.compiled = True
+            self.hooks.append(Around(model, self.before, self.after))
 
     def fail(self, why: Exception) -> None:
         self.log.stop(why)
@@ -142,6 +147,16 @@ class Recording:
                 say(f"{self.log.path}: {note}")
 
     # The forward pass
+
+    # A module's hooks are compiled with it, where ours would be an error; so they do nothing there.
+
+    def pass_begins(self, *values: Any) -> None:
+        if not torch.compiler.is_compiling():
+            self.before(*values)
+
+    def pass_ended(self, *values: Any) -> None:
+        if not torch.compiler.is_compiling():
+            self.after(*values)
 
     @guarded
     def before(self, module: Any, args: Any, kwargs: Any) -> None:
@@ -305,6 +320,7 @@ class Recording:
         ours = self.moved_by(optimizer)
         if not ours:
             return None
+        self.go_around(self.model())
         if self.update and optimizer in self.update.stepped:
             self.finish()
         self.closures = 0
@@ -493,14 +509,14 @@ class Recording:
 class Nothing:
     """What a recording is in a model that was saved whole and loaded: it does nothing."""
 
-    def before(self, *_: Any) -> None:
+    def pass_begins(self, *_: Any) -> None:
         pass
 
-    after = before
+    pass_ended = before = after = pass_begins  # the last two in models that an older version saved
 
 
 class Around:
-    """The two hooks of a model that model.compile() has compiled: given to it they would be compiled with it."""
+    """What our two hooks do, around a model that model.compile() has compiled."""
 
     def __init__(self, model: torch.nn.Module, before: Any, after: Any) -> None:
         self.model, self.compiled = model, model._compiled_call_impl

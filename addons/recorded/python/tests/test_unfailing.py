@@ -31,7 +31,7 @@ except ImportError:
 
 PACKAGE = str(pathlib.Path(normscope.__file__).parent)
 # What calls the rest: these have nothing in them that can fail, and `watch` refuses wrong arguments as any function does.
-GUARDS = {"attempt", "watch", "__init__", "__torch_dispatch__", "backward_seen", "scale_seen", "__deepcopy__",
+GUARDS = {"attempt", "watch", "__init__", "pass_begins", "pass_ended", "__torch_dispatch__", "backward_seen", "scale_seen", "__deepcopy__",
           "<module>"}
 BELOW = {f"{PACKAGE}/{name}.py" for name in ("_branches", "_layers", "_names")}  # what one call of Analysis calls
 

@@ -208,6 +208,18 @@ class Own(Case):
         self.near(compiled, plain, 1e-3, ("grad_norm", *STREAM))
         self.assertNotIn("Around", repr(own[0]._compiled_call_impl))
 
+        model = models.Own()
+        sgd = torch.optim.SGD(model.parameters(), lr=1e-2)
+        with contextlib.redirect_stderr(io.StringIO()), normscope.watch(model, sgd, self.path):
+            compiled_in_place(model)  # behind watch()
+            for step in range(3):
+                sgd.zero_grad()
+                models.loss_of(model, models.batch(step)).backward()
+                sgd.step()
+        lines = self.read()
+        self.assertEqual([x["step"] for x in lines[1:]], [1, 2, 3])
+        self.assertEqual(len(lines[-1]["share"]), 4)
+
     def test_a_failure_ends_the_log_and_not_the_training(self) -> None:
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
