@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "engine/model/model_config.h"
-#include "training/spec/spec.h"
 
 namespace normscope {
 namespace {
@@ -101,7 +100,7 @@ double guessing_loss(const ModelConfig& model) {
 
 Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by) {
   if (told == Verdict::NotFinite || losses.empty()) return told;
-  const double loss = mean_of(losses.last(std::min(losses.size(), size_t{kLossWindow})));
+  const double loss = mean_of(losses.last(std::min(losses.size(), size_t{Plateau::kEnd})));
   if (!std::isfinite(loss)) return {Verdict::NotFinite};
   const bool stuck = told == Verdict::Stuck;
   const bool late = by.ended && losses.size() > static_cast<size_t>(Plateau::kPatience);

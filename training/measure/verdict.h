@@ -38,6 +38,7 @@ struct ModelConfig;
 class Plateau {
  public:
   static constexpr int32_t kWindow = 20;
+  static constexpr int32_t kEnd = 25;        ///< losses whose mean a run ends with
   static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be stuck
   static constexpr int32_t kBlocks = 5;      ///< consecutive windows whose means are remembered
   /// A run is falling when m(t) falls by more than this, in nats, in about a hundred steps. Means of twenty losses of a

@@ -604,6 +604,8 @@ const char* to_string(RunState state) {
   return kWords[static_cast<size_t>(state)];
 }
 
+static_assert(Plateau::kEnd == kLossWindow);
+
 Message stuck_words(double mean, double level, const std::string& unit) {
   const std::string line = unit + " frequencies";
   return Plateau::at_level(mean, level) ? Message("stuck at {}", line) : Message("stuck above {}", line);
