@@ -241,7 +241,7 @@ TEST_CASE("only the newest opened files can be undone, and fewer where memory ha
     int count = 0;
     for (; window.state.session.undo.can_undo(); ++count) {
       window.key("Ctrl+Z");
-      CHECK(window.message() == "the earlier runs are back");
+      CHECK(window.message() == "the earlier runs are back as they were left; what was training goes on");
       CHECK(window.view().runs.size() == 1);
     }
     return count;
