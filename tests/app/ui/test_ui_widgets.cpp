@@ -105,7 +105,7 @@ struct WidgetScript {
   std::vector<std::string> before;
 };
 
-std::string read(const ui::Typed& typed) {
+std::string told(const ui::Typed& typed) {
   switch (typed.kind) {
     case ui::Typed::Kind::Number:
       return fmt::format("{:.9g}", typed.value);
@@ -146,7 +146,7 @@ TEST_CASE("numbers as people write them", "[listing]") {
     double value = 0;
     int digits = 3;
     if (verb == "minus") return ui::with_minus(rest);
-    if (verb == "typed" || verb == "whole") return read(ui::typed_number(rest, verb == "whole"));
+    if (verb == "typed" || verb == "whole") return told(ui::typed_number(rest, verb == "whole"));
     const std::string text = rest.substr(0, rest.find(' '));
     value = std::stod(text);
     if (verb == "grouped") return ui::grouped(static_cast<long long>(value));

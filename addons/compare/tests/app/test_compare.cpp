@@ -386,7 +386,7 @@ TEST_CASE("compare: a log without a verdict gets the one that training would hav
     Recording run = compared::theirs("a", losses);
     run.data.symbols = 29;
     run.seeds[0].measured[records::kUnigram] = 2.9;
-    return row_of_run(compare({run, compared::theirs("other", history(220))}), 0).verdict;
+    return row_of_run(compare({run, compared::theirs("other", history(220))}), 0).verdict();
   };
   CHECK(said([](int32_t step) { return step < 9 ? 3.6 : 63 + std::sin(step); }) == "diverges, 1 seed");
   CHECK(said([](int32_t step) { return 2.9 + 0.9 * std::exp(-step / 150.0); }) == "too slow to tell, 1 seed");
