@@ -466,7 +466,9 @@ void Ui::draw_tooltip() {
   float width = std::min(widest, std::max(paint.text_width(style, text), paint.text_width(small, print)) + 1);
   const float upper = paint.wrapped_height(width, style, text, line_height);
   float height = upper + (print.empty() ? 0 : 3 + paint.wrapped_height(width, small, print, small_height));
-  const Rect box = beside(beside_, pointer(), {width + 2 * pad, height + pad + 3}, size_);
+  // What a field objects to was typed, wherever the mouse is.
+  const Vec hand = objection_.first.empty() ? pointer() : beside_.centre() - Vec{beside_.w / 2 + 12, 0};
+  const Rect box = beside(beside_, hand, {width + 2 * pad, height + pad + 3}, size_);
   paint.fill(box, theme_->inverse, radius::button);
   const Rect inside{box.x + pad, box.y + pad / 2 + 1.5f, width, height};
   paint.text_wrapped(inside, style, theme_->on_inverse, text, line_height);
