@@ -13,7 +13,6 @@
 #include "app/view/lab_data.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
-#include "training/measure/verdict.h"
 #include "training/session/session_file.h"
 #include "training/spec/small_size.h"
 

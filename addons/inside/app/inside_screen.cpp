@@ -380,10 +380,13 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
   } else {
     const bool room = rest.h >= kDetails + kMinMap + 22;
     const Side& detailed = detailed_side();
-    const std::string sentence = sentence_of(*detailed.inside);
+    std::vector<std::string> sentences = sentences_of(*detailed.inside);
+    const std::string whole = fmt::format("{}", fmt::join(sentences, " "));
     const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
-    ui.paint().text_in(line, kBody, ui.theme().ink2, ui.paint().fit(kBody, sentence, line.w));
-    ui.mark("inside/sentence", line, sentence, tr("What stands out in this text."));
+    const auto shown = [&] { return fmt::format("{}", fmt::join(sentences, " ")); };
+    while (sentences.size() > 1 && ui.paint().text_width(kBody, shown()) > line.w) sentences.pop_back();
+    ui.paint().text_in(line, kBody, ui.theme().ink2, ui.paint().fit(kBody, shown(), line.w));
+    ui.mark("inside/sentence", line, whole, tr("What stands out in this text."));
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
       draw_sides(ui, rest);
@@ -597,18 +600,19 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& 
   }
 }
 
-std::string sentence_of(const RunInside& inside) {
+std::vector<std::string> sentences_of(const RunInside& inside) {
   constexpr double kOne = 0.95;  // a mean cosine from which on states count as one
   const Inside& found = inside.found;
-  std::string text;
+  std::vector<std::string> sentences;
   if (!found.sublayers.empty() && std::isfinite(found.sublayers.back().token_cosine)) {
     const Inside::Sublayer& last = found.sublayers.back();
-    text = tr(last.token_cosine >= kOne
-                  ? "All {tokens} tokens have nearly one state behind {row}: mean cosine {cosine}."
-                  : "The states of the {tokens} tokens stay apart: mean cosine {cosine} behind {row}.",
-              {{"tokens", found.tokens.size()},
-               {"row", last.name},
-               {"cosine", with_minus(decimals(last.token_cosine, 2))}});
+    sentences.push_back(
+        tr(last.token_cosine >= kOne
+               ? "All {tokens} tokens have nearly one state behind {row}: mean cosine {cosine}."
+               : "The states of the {tokens} tokens stay apart: mean cosine {cosine} behind {row}.",
+           {{"tokens", found.tokens.size()},
+            {"row", last.name},
+            {"cosine", with_minus(decimals(last.token_cosine, 2))}}));
   }
   const auto less = [](float a, float b) { return !std::isfinite(a) || (std::isfinite(b) && a < b); };
   const auto worst = std::ranges::max_element(found.token_loss, less);
@@ -616,14 +620,14 @@ std::string sentence_of(const RunInside& inside) {
   const bool ahead = !found.targets.empty() && found.targets != found.tokens;
   const auto token = static_cast<size_t>(worst - found.token_loss.begin()) + (ahead ? 1 : 0);
   if (worst != found.token_loss.end() && std::isfinite(*worst) && token < found.tokens.size())
-    text += (text.empty() ? "" : " ") + tr("The model foresaw “{token}” worst: {loss} nats.",
-                                           {{"token", word_of(inside, found.tokens[token])},
-                                            {"loss", ui::number(static_cast<double>(*worst), 3)}});
+    sentences.push_back(tr("The model foresaw “{token}” worst: {loss} nats.",
+                           {{"token", word_of(inside, found.tokens[token])},
+                            {"loss", ui::number(static_cast<double>(*worst), 3)}}));
   const auto turned = std::ranges::min_element(
       found.sublayers, [](const auto& a, const auto& b) { return a.layer_cosine < b.layer_cosine; });
   if (turned != found.sublayers.end() && std::isfinite(turned->layer_cosine))
-    text += (text.empty() ? "" : " ") + tr("{row} turned its stream most.", {{"row", turned->name}});
-  return text;
+    sentences.push_back(tr("{row} turned its stream most.", {{"row", turned->name}}));
+  return sentences;
 }
 
 void InsideScreen::save(const std::string& ending) {

@@ -45,8 +45,9 @@ std::string word_of(const RunInside& inside, int32_t token);
 /// "embedding" or the sub-layer's name.
 std::string row_name(const Inside& found, int row);
 int rows_of(const Inside& found);
-/// Says which token the model foresaw worst and which sub-layer turned its stream most.
-std::string sentence_of(const RunInside& inside);
+/// Says whether the tokens' states are one, which token the model foresaw worst, and which sub-layer turned its stream
+/// most; a narrow line leaves the last ones out.
+std::vector<std::string> sentences_of(const RunInside& inside);
 /// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
 

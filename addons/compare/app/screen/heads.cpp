@@ -73,6 +73,8 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run, int32_t step) {
   };
   if (known.count(Verdict::NotFinite) > 0)
     badges.push_back({seeds(Verdict::NotFinite), BadgeKind::Error});
+  else if (known.count(Verdict::Diverges) > 0)
+    badges.push_back({seeds(Verdict::Diverges), BadgeKind::Error});
   else if (known.count(Verdict::Stuck) > 0)
     badges.push_back({seeds(Verdict::Stuck), BadgeKind::Solid, Icon::Minus});
   else if (row->leaves && *row->leaves > 0 && *row->leaves <= step)
