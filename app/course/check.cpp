@@ -396,12 +396,13 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
 /// The share of a gradient that the norms of a walk leave at a step, from the W2 of the top layer down to that of a
 /// layer: one over the product of the divisors on this way.
 double left_of(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
-  if (!curves.contains(m.curve)) return kUnknown;
+  const std::vector<std::string>* norms = norms_of_walk(lesson, m.curve);
+  if (!norms || !curves.contains(m.curve)) return kUnknown;
   const Curve& walk = *lesson.curve(m.curve);
   const auto layers = static_cast<size_t>(layers_of(walk.y, lesson.run(walk.run)->spec.model));
   const size_t begin = static_cast<size_t>(m.a - walk.from) * layers;
   std::vector<std::span<const double>> squares;
-  for (const std::string& id : *norms_of_walk(lesson, walk.id)) {
+  for (const std::string& id : *norms) {
     const auto it = curves.find(id);
     if (it == curves.end() || it->second.y.size() < begin + layers) return kUnknown;
     squares.push_back(std::span(it->second.y).subspan(begin, layers));

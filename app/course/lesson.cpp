@@ -158,8 +158,8 @@ std::string definition(const Lesson& lesson) {
     if (!m.law.empty())
       out += fmt::format("law {} {} [{}] {}\n", m.id, m.law, fmt::join(m.rivals, " "), m.offset);
   for (const Measure& m : lesson.measures)
-    if (m.take == "left")
-      out += fmt::format("norms {} [{}]\n", m.id, fmt::join(*norms_of_walk(lesson, m.curve), " "));
+    if (const auto* norms = m.take == "left" ? norms_of_walk(lesson, m.curve) : nullptr)
+      out += fmt::format("norms {} [{}]\n", m.id, fmt::join(*norms, " "));
   return out;
 }
 
