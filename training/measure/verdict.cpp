@@ -94,8 +94,10 @@ bool is_slow(std::span<const float> losses, double level) {
   return true;
 }
 
+// Without data, which bring their symbols, it is unknown: NaN, above which no loss is.
 double guessing_loss(const ModelConfig& model) {
-  return std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
+  const int32_t choices = model.classes > 0 ? model.classes : model.vocabulary;
+  return choices > 0 ? std::log(static_cast<double>(choices)) : std::numeric_limits<double>::quiet_NaN();
 }
 
 Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by) {

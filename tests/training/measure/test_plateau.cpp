@@ -205,6 +205,18 @@ TEST_CASE("one function has the last word on a run") {
   CHECK(judge({}, stays, {.ended = true}) == Is::Undecided);  // without a level nobody knows
 }
 
+TEST_CASE("a run whose symbols are not known is not called worse than guessing") {
+  CHECK(std::isnan(guessing_loss(ModelConfig{})));
+  const std::vector<float> falls = [] {
+    std::vector<float> losses(200, 2.95f);
+    std::fill_n(losses.begin(), 20, 4.f);
+    return losses;
+  }();
+  const Verdict stuck{Verdict::Stuck, 151};
+  CHECK(judge(stuck, falls, {.guessing = guessing_loss(ModelConfig{})}) == Verdict::Stuck);
+  CHECK(judge(stuck, falls, {.guessing = 2}) == Verdict::Diverges);
+}
+
 TEST_CASE("verdicts of several seeds are counted, and those that learn have a median step") {
   const auto of = [](std::initializer_list<Verdict> seeds) {
     Verdicts all;
