@@ -8,7 +8,6 @@
 #include <map>
 #include <mutex>
 #include <string_view>
-#include <vector>
 
 #include "training/data/text_source.h"
 #include "training/io/input_file.h"
@@ -19,13 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 uint64_t hash_of(const std::string& file) {
-  constexpr size_t kPortion = size_t{1} << 20;
-  InputFile in(file, input::kAny);
-  std::vector<char> bytes(kPortion);
-  uint64_t hash = hash_bytes({});
-  while (const size_t count = in.read_some(bytes.data(), bytes.size()))
-    hash = hash_bytes({bytes.data(), count}, hash);
-  return hash;
+  // Mapped, as whoever reads the file next finds its pages in memory.
+  const InputFile in(file, input::kAny);
+  if (in.size() == 0) return hash_bytes({});
+  const auto bytes = in.map();
+  return hash_bytes({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
 }
 
 struct KnownHash {
