@@ -85,7 +85,7 @@ TEST_CASE("identity: neither name nor budget makes another run; data, weights an
   other.origin.name = "mine";
   other.origin.train.steps = 7;
   CHECK(other.key() == plain.key());
-  // The content of a text, wherever it lies.
+  // The content of a text, whatever its path says.
   const auto on_text = [&](const std::string& name, const std::string& text) {
     RunSpec spec = small_spec();
     set_field(spec, "data.text", folder.write(name, text));
@@ -94,8 +94,8 @@ TEST_CASE("identity: neither name nor budget makes another run; data, weights an
   std::string text, turned;
   for (int i = 0; i < 200; ++i) text += "to be or not to be. ", turned += "be not to or to be. ";
   const std::string first = on_text("a.txt", text);
-  CHECK(on_text("b.txt", text) == first);
   CHECK(on_text("a.txt", turned) != first);
+  CHECK(on_text("a.txt", text) == first);
   // The weights that it starts with.
   RunSpec begun = small_spec();
   set_field(begun, "train.init_from", folder.file("start.safetensors"));

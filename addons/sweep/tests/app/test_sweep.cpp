@@ -336,8 +336,10 @@ TEST_CASE("of two seeds that learn the earlier one's step is the median, of thre
     record.verdict = {Verdict::Learns, since};
     cell.runs.push_back(record);
   }
+  cell.summarise();
   CHECK(cell.since() == 40);
   cell.runs.pop_back();
+  cell.summarise();
   CHECK(cell.since() == 10);
 }
 
