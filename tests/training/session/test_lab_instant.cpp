@@ -130,7 +130,7 @@ TEST_CASE("in full, a run is measured at every step, though it is known as an in
   spec.train.steps = 30;
   view_after(lab, instant({spec}));
   const auto numbers_of = [](const RunView& run) {
-    const Series numbers = run.history->series(run.history->find("L01.attn.update_cosine"));
+    const Series numbers = run.history->series(run.history->find("L01.update_cosine"));
     std::set<float> different(numbers.values.begin(), numbers.values.end());
     return different.size();
   };
