@@ -239,6 +239,7 @@ TEST_CASE("what was changed in several runs at one step is one mark, what they d
   const std::string rate = "learning rate 0.003 → 0.001", warmup = "warm-up 0 → 50";
   const auto view =
       std::const_pointer_cast<LabView>(fixture::lab_view({.step = 40, .budget = 300, .fork = true}));
+  view->runs[3].fork_step = 25;  // what its source did before belongs to the source
   const auto edit = [&](size_t run, int step, const std::string& text) {
     std::const_pointer_cast<History>(view->runs[run].history)
         ->add_event({step, RunEvent::Kind::Edited, text});

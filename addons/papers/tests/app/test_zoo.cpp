@@ -258,6 +258,7 @@ TEST_CASE("verdicts are counted over the seeds") {
   cell.summarise();
   CHECK(cell.tally() == "learns 2 of 3");
   cell.runs = {stuck, stuck, stuck};
+  cell.summarise();
   CHECK(cell.tally() == "stuck");
 }
 
