@@ -171,7 +171,6 @@ std::string value_text(const Column& losses) {
 
 // The loss of single steps, faint, and over it the mean that all numbers state, which has the label.
 void put_losses(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
-  constexpr float kFaint = 0.3f;
   const auto line_of = [](const std::shared_ptr<const view::Line>& line, const RunView& run) {
     plot::Series s{.x = {line->x, line}, .y = {line->y, line}, .ink = Ink::run(view::colour_of(run))};
     return s;
@@ -180,20 +179,13 @@ void put_losses(PlotSpec& plot, const LabView& view, view::LabData& data, const 
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     if (data.loss(run)->empty()) continue;
-    plot::Series single = line_of(data.loss(run), run);
-    single.id = tr("{run}, single steps", {{"run", run.letter}});
-    single.dash = ui::Dash{};
-    single.marker = ui::Marker::None;
-    single.width = 1;
-    single.alpha = kFaint;
-    single.end_label = single.end_marker = false;
-    plot.series.push_back(std::move(single));
     plot::Series mean = line_of(data.mean_loss(run), run);
     mean.id = mean.letter = view::letter_of(run);
     mean.name = short_label(view, i);
     mean.value = value_text(mean.y);
     mean.decimals = options.follows ? -1 : 2;
     mean.markers = Markers::Sparse;
+    plot.series.push_back(single_steps(mean, line_of(data.loss(run), run).y));
     means.push_back(std::move(mean));
   }
   for (plot::Series& mean : means) plot.series.push_back(std::move(mean));
@@ -307,6 +299,21 @@ std::string short_label(const LabView& view, size_t index) {
     return &other != &run && telling_parts(view, other, false) == label;
   });
   return words::spoken(told ? label : telling_parts(view, run, true));
+}
+
+plot::Series single_steps(const plot::Series& mean, plot::Column losses) {
+  constexpr float kFaint = 0.3f;
+  plot::Series single;
+  single.id = tr("{run}, single steps", {{"run", mean.letter}});
+  single.x = mean.x;
+  single.y = std::move(losses);
+  single.ink = mean.ink;
+  single.dash = ui::Dash{};
+  single.marker = ui::Marker::None;
+  single.width = 1;
+  single.alpha = kFaint;
+  single.end_label = single.end_marker = false;
+  return single;
 }
 
 PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {

@@ -37,6 +37,9 @@ struct PlotOptions {
 // The shortest text that distinguishes a run from the others, for its line's end: "no warm-up", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
 
+/// The faint line of single steps behind a run's line of means.
+plot::Series single_steps(const plot::Series& mean, plot::Column losses);
+
 plot::PlotSpec loss_plot(const LabView&, view::LabData&, const PlotOptions&);
 plot::PlotSpec rate_plot(const LabView&, view::LabData&, const PlotOptions&);
 plot::PlotSpec gradient_by_layer_plot(const LabView&, view::LabData&, const PlotOptions&);

@@ -62,7 +62,8 @@ struct Spread {
 };
 
 struct Loss {
-  Track shown;          ///< the first seed
+  Track shown;                  ///< the first seed
+  std::vector<double> means{};  ///< at each of its points the mean over the loss window, as every number states a loss
   Spread seeds;         ///< empty with one seed
   std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
 };

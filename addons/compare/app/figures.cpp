@@ -239,29 +239,33 @@ double difference_scale(double nats) { return std::copysign(std::log10(1 + std::
 
 plot::PlotSpec loss_plot(const Comparison& all) {
   plot::PlotSpec plot{.id = "compare-loss", .title = tr("Loss")};
-  plot.note = tr("{unit}, lower is better", {{"unit", words::spoken(nats_per(all.unit))}});
+  plot.note = tr("{unit}, lower is better; bold: mean of up to {steps} steps",
+                 {{"unit", words::spoken(nats_per(all.unit))}, {"steps", kLossWindow}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
   plot.y.label = tr("loss");
   plot.y.unit = words::spoken(nats_per(all.unit));
   plot::Extent range, ends;
   std::set<std::string> seeds;  // whose lines are drawn
+  std::vector<plot::Series> means;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Loss& loss = all.losses[run];
     if (loss.shown.empty()) continue;
     range.add(loss.shown.y);
-    ends.add(loss.shown.y.back());
+    ends.add(loss.means.back());
     seeds.insert(seed_words(all.runs[run].seeds.front()));
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = words::spoken(all.runs[run].name);
     // The line and its numbers are of one seed; the table at the end has the mean of all seeds.
-    line.value = nats_words(loss.shown.y.back());
+    line.value = nats_words(loss.means.back());
     line.decimals = 2;
     line.x = column(loss.shown.x);
-    line.y = column(loss.shown.y);
-    plot.series.push_back(std::move(line));
+    line.y = column(loss.means);
+    plot.series.push_back(panels::single_steps(line, column(loss.shown.y)));
+    means.push_back(std::move(line));
   }
+  for (plot::Series& mean : means) plot.series.push_back(std::move(mean));
   if (!plot.bands.empty())
     plot.note +=
         tr("; band: range of the seeds, line: {seed}",

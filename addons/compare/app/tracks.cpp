@@ -470,6 +470,20 @@ std::string Difference::luck_words() const {
             {{"agree", agree}, {"all", at_end.size()}});
 }
 
+namespace {
+
+std::vector<double> means_of(const Recording& run, const Track& loss) {
+  std::vector<double> means;
+  for (size_t i = 0; i < loss.y.size(); ++i) {
+    const int32_t window = std::min(window_at(run, loss.steps[i]), static_cast<int32_t>(i) + 1);
+    const auto end = loss.y.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+    means.push_back(mean_at_end({{}, {}, {end - window, end}}, window));
+  }
+  return means;
+}
+
+}  // namespace
+
 Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
   const Recording& run = all.runs[index];
   Loss loss;
@@ -483,6 +497,7 @@ Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
   for (const SeedRecord& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
   if (tracks.size() > 1) loss.seeds = spread_of(tracks);
   loss.shown = std::move(tracks.front());
+  loss.means = means_of(run, loss.shown);
   if (loss.shown.empty()) loss.lacks = all.choice.range ? tr("no loss in this range") : tr("no loss");
   return loss;
 }

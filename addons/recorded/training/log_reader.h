@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <set>
 
 #include "addons/recorded/training/foreign_file.h"
 #include "addons/recorded/training/tensor_names.h"

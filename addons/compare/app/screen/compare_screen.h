@@ -255,13 +255,7 @@ struct CompareScreen::Frame {
   const compare::Comparison& all() const { return shown->all; }
   /// The cursor on the shared axis.
   double x() const { return step * shown->per_step; }
-  /// The loss of a run at one of its points, as everywhere the mean over the loss window.
-  double loss_at(size_t run, size_t point) const {
-    const compare::Track& loss = all().losses[run].shown;
-    return compare::mean_at_end(
-        {{}, {}, {loss.y.begin(), loss.y.begin() + static_cast<std::ptrdiff_t>(point) + 1}},
-        window_at(run, point));
-  }
+  double loss_at(size_t run, size_t point) const { return all().losses[run].means[point]; }
   int32_t window_at(size_t run, size_t point) const {
     const compare::Track& loss = all().losses[run].shown;
     return std::min(compare::window_at(all().runs[run], loss.steps[point]), static_cast<int32_t>(point) + 1);

@@ -131,6 +131,19 @@ TEST_CASE("compare: the scale of the difference is even near zero and keeps its 
   CHECK(contains(figures_of(all)[1].csv, "difference of the losses, nats per letter"));
 }
 
+TEST_CASE("compare: the loss at a line's end is the one that the table states") {
+  const auto falling = [](const std::string& stat, int32_t step, double value) {
+    return stat == "loss" ? 4.0 / step : value;
+  };
+  const Comparison all = compare({ours("one", {history(60, 1, falling)}), ours("other", {history(60)})});
+  const plot::PlotSpec loss = loss_plot(all);
+  REQUIRE(loss.series.size() == 4);  // single steps, then means
+  CHECK(loss.series[2].value == loss_words(all.rows[0]));
+  CHECK(all.losses[0].means.back() == all.rows[0].loss);
+  CHECK(all.losses[0].means.front() == all.losses[0].shown.y.front());
+  CHECK(all.losses[0].means.back() > all.losses[0].shown.y.back());
+}
+
 TEST_CASE("compare: huge and negative losses are short, on the axes and in sight") {
   const auto loss_of = [](double loss) {
     return [loss](const std::string& stat, int32_t, double value) { return stat == "loss" ? loss : value; };
@@ -138,7 +151,7 @@ TEST_CASE("compare: huge and negative losses are short, on the axes and in sight
   const Comparison huge =
       compare({ours("usual", {history(60)}), ours("huge", {history(60, 1, loss_of(3e38))})});
   const plot::PlotSpec loss = loss_plot(huge), difference = difference_plot(huge);
-  CHECK(loss.series[1].value == "3×10³⁸");
+  CHECK(loss.series[3].value == "3×10³⁸");  // behind both runs' single steps
   CHECK(loss_words(huge.rows[1]) == "3×10³⁸");
   CHECK(difference.series[1].value == "+3×10³⁸");
   for (const plot::PlotSpec* plot : {&difference, &loss}) {
