@@ -102,8 +102,10 @@ FontFile find_system_font(char32_t sign) {
   fc.PatternDestroy(wanted);
   return found;
 }
+constexpr bool kAsks = true;
 #else
 FontFile find_system_font(char32_t) { return {}; }
+constexpr bool kAsks = false;  // in a browser, where a thread for nothing would cost a worker
 #endif
 
 namespace {
@@ -119,7 +121,7 @@ struct OpenFont {
 
 /// What was found so far. All of it belongs to the thread that draws, but for the question under way.
 struct Search {
-  FindFont find = find_system_font;
+  FindFont find = kAsks ? FindFont(find_system_font) : FindFont();
   std::vector<OpenFont> fonts;
   std::vector<char32_t> unasked;
   std::future<std::vector<OpenFont>> answer;
@@ -163,6 +165,7 @@ FindFont ask_for_fonts(FindFont find) { return std::exchange(search().find, std:
 void add_system_fonts(bool wait) {
   Search& s = search();
   for (const char32_t sign : ui::take_missing_signs()) s.unasked.push_back(sign);
+  if (!s.find) s.unasked.clear();
   if (!s.unasked.empty() && !s.answer.valid())
     s.answer = std::async(std::launch::async, look_for, std::exchange(s.unasked, {}), s.find);
   if (s.answer.valid() && (wait || s.answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
