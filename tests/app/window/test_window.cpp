@@ -248,7 +248,7 @@ TEST_CASE("a window that cannot begin ends with its own error, not as one that l
   Process program(arguments, environment(display, home), home.file("out"));
   CHECK(program.wait(60s) == static_cast<int>(cli::Exit::Internal));
   const std::string said = test::read_all(home.file("out"));
-  CHECK(test::contains(said, "[frame log "));
+  CHECK(test::contains(said, "[--frame-log "));
   CHECK(test::contains(said, "cannot be written"));
   CHECK_FALSE(test::contains(said, "display"));
 }
