@@ -593,7 +593,8 @@ TypedParts parts_of(std::string_view typed) {
     replace("×10", "e");
     replace("10⁻", "1e-");
     replace("⁻", "-");
-    for (size_t digit = 0; digit < std::size(kRaised); ++digit) replace(kRaised[digit], std::to_string(digit));
+    for (size_t digit = 0; digit < std::size(kRaised); ++digit)
+      replace(kRaised[digit], std::to_string(digit));
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   text.erase(0, text.find_first_not_of(' '));
@@ -652,9 +653,8 @@ Typed typed_number(std::string_view typed, bool whole) {
     if (!std::isfinite(value)) return Typed{};
     return Typed{whole && value != std::round(value) ? Typed::Kind::Fraction : Typed::Kind::Number, value};
   };
-  std::string all, before;
+  std::string all;
   for (const std::string& group : parts.groups) all += group;
-  for (size_t i = 0; i + 1 < parts.groups.size(); ++i) before += parts.groups[i];
   const std::string& signs = parts.signs;
   const bool grouped =
       in_threes(parts.groups) && signs.find_first_not_of(signs.substr(0, 1)) == std::string::npos;
@@ -663,15 +663,17 @@ Typed typed_number(std::string_view typed, bool whole) {
   const bool may_be_decimal = (last == ',' || last == '.') && signs.find(last) + 1 == signs.size();
   if (!may_be_decimal) return grouped ? read(all) : Typed{};
   const std::vector<std::string> whole_part(parts.groups.begin(), parts.groups.end() - 1);
+  const std::string decimals = parts.groups.back(),
+                    decimal = all.substr(0, all.size() - decimals.size()) + "." + decimals;
   if (signs.size() > 1) {  // "1.000,5": what stands before the decimals is grouped by one other sign
     const bool sound = in_threes(whole_part) && signs.find_first_not_of(signs[0]) + 1 == signs.size();
-    return sound ? read(before + "." + parts.groups.back()) : Typed{};
+    return sound ? read(decimal) : Typed{};
   }
   const bool may_be_grouped = grouped && parts.exponent.empty();
   if (may_be_grouped && whole) return read(all);
   if (may_be_grouped && std::string(1, last) != words::say("format.decimal"))
     return {Typed::Kind::TwoMeanings, read(all).value};
-  return read(before + "." + parts.groups.back());
+  return read(decimal);
 }
 
 double to_track(const FieldOptions& o, double v) {
@@ -692,7 +694,8 @@ namespace {
 
 // Takes what was typed as the value, or says why not: after Enter the text stays, to be mended.
 Change take_typed(Ui& ui, std::string_view name, const FieldOptions& o, double& value) {
-  if (ui.edit().buffer == field_text(o, value)) return Change::None;  // which may show fewer digits than it has
+  if (ui.edit().buffer == field_text(o, value))
+    return Change::None;  // which may show fewer digits than it has
   const Typed typed = typed_number(ui.edit().buffer, o.integer);
   if (const std::string why = refusal_of(o, ui.edit().buffer, typed); !why.empty()) {
     ui.object(name, why);

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "addons/recorded/tests/app/zlib_checksum.h"
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "addons/recorded/training/run_files.h"
@@ -45,16 +46,6 @@ std::string events(std::initializer_list<const char*> lines) {
   std::string file = first_event(0);
   for (const char* line : lines) file += event_of(line);
   return file;
-}
-
-/// CRC-32 as zlib has it.
-uint32_t zlib_checksum(std::string_view bytes) {
-  uint32_t sum = ~0u;
-  for (const char c : bytes) {
-    sum ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
-  }
-  return ~sum;
 }
 
 std::string as_bytes(uint32_t value) { return {reinterpret_cast<const char*>(&value), sizeof value}; }

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "addons/recorded/tests/app/zlib_checksum.h"
 #include "addons/recorded/training/event_file.h"
 #include "addons/recorded/training/tensor_names.h"
 #include "fuzz.h"
@@ -29,16 +30,6 @@ void read_twice(std::string_view input) {
     fuzz::require(one.loss().steps == other.loss().steps && one.layout().size() == other.layout().size(),
                   "a run read in two portions is another one");
   }
-}
-
-/// CRC-32 as zlib has it.
-uint32_t zlib_checksum(std::string_view bytes) {
-  uint32_t sum = ~0u;
-  for (const char c : bytes) {
-    sum ^= static_cast<uint8_t>(c);
-    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
-  }
-  return ~sum;
 }
 
 /// An event file whose checksums fit, so that what lies behind them is reached.
