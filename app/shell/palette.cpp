@@ -125,6 +125,25 @@ std::string other_words(std::string_view control) {
   return found ? *found + more : "";
 }
 
+/// Lets an item be found by its English text too, because papers, files and commands speak English in any window.
+void find_by(PaletteItem& item, std::string_view english) {
+  if (&words::of_window() != &words::language("en")) item.words += fmt::format(" {}", english);
+}
+
+/// The English text of a key; empty where the key has none.
+std::string_view english(const std::string& key) {
+  const std::string* text = words::language("en").find(key);
+  return text ? std::string_view(*text) : std::string_view();
+}
+
+/// The English title of a control; empty where it is put together from parts.
+std::string_view english_title(std::string_view control) {
+  constexpr std::string_view kSetting = "settings/";
+  if (control.starts_with(kSetting))
+    if (const Field* field = find_field(control.substr(kSetting.size()))) return field->label;
+  return english(fmt::format("controls.whole.{}", control));
+}
+
 /// The value beside a control's title. The diagram's slots call a kind of norm by its name in files.
 std::string shown_value(std::string_view control, const std::string& value) {
   if (control.starts_with("diagram/"))
@@ -156,18 +175,21 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
                                        const Refusal& refusal) {
   std::vector<PaletteItem> items;
   for (const view::Shortcut& s : view::shortcuts())
-    if (s.command)
+    if (s.command) {
       items.push_back({.title = std::string(s.title),
                        .detail = view::keys_text(s),
                        .help = std::string(s.help),
                        .act = s.act,
                        .words = std::string(s.words)});
+      find_by(items.back(), english(fmt::format("shortcuts.{}.title", s.id)));
+    }
   const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
     items.push_back({.title = control_title(name),
                      .detail = shown_value(name, value),
                      .help = help,
                      .control = name,
                      .words = other_words(name)});
+    find_by(items.back(), english_title(name));
   };
   // A locked control stays in the list, because choosing it says who locked it.
   for (const ui::Control& c : ui.registry().all())
@@ -183,11 +205,13 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
-    if ((view ? settings::has_row(field, *view) : settings::listed(field)) && !ui.registry().find(name))
-      items.push_back({.title = words::spoken(field.label),
-                       .help = settings::spoken_help(field),
-                       .control = name,
-                       .words = other_words(name)});
+    if (ui.registry().find(name) || !(view ? settings::has_row(field, *view) : settings::listed(field)))
+      continue;
+    items.push_back({.title = words::spoken(field.label),
+                     .help = settings::spoken_help(field),
+                     .control = name,
+                     .words = other_words(name)});
+    find_by(items.back(), english_title(name));
   }
   for (Placement placement : placements()) {
     if (view && !fits(placement, *view)) continue;
@@ -196,12 +220,15 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
                      .help = words::spoken(row.formula),
                      .preset = placement,
                      .words = tr("placement architecture wiring")});
+    find_by(items.back(), row.label);
   }
-  for (const view::Term& term : view::glossary())
+  for (const view::Term& term : view::glossary()) {
     items.push_back({.title = tr("What is meant by {term}?", {{"term", term.title}}),
                      .help = std::string(term.text),
                      .term = std::string(term.id),
                      .words = tr("glossary definition explain meaning dictionary")});
+    find_by(items.back(), english(fmt::format("glossary.{}.title", term.id)));
+  }
   if (refusal)
     for (PaletteItem& item : items) item.refusal = refusal(item);
   return items;

@@ -36,7 +36,7 @@ struct InstructionPanel::Row {
 namespace {
 
 constexpr float kFormulaSizes[] = {type::title, type::tick, 9.f};
-constexpr float kFormulaLabel = 66, kFormulaGap = 18, kCheckHigh = 176, kCheckLow = 126;
+constexpr float kFormulaGap = 18, kCheckHigh = 176, kCheckLow = 126;
 
 /// Splits a formula at each \quad outside of all braces.
 std::vector<std::string> parts_of(const std::string& source) {
@@ -452,10 +452,24 @@ void InstructionPanel::draw_head(Frame& f, Rect& rest) {
   rest.take_top(7);
 }
 
+namespace {
+
+/// Room for the longer label and a space, so that the formulas of both stand below each other.
+float formula_indent(const Painter& p, std::span<const std::string> labels) {
+  float widest = 0;
+  for (const std::string& label : labels) widest = std::max(widest, p.text_width(kTickWords, label));
+  return widest + 14;
+}
+
+}  // namespace
+
 void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  const float width = rest.w - kFormulaLabel - 24;
+  const std::string labels[] = {f.shown->phase == Phase::Update ? tr("computes") : tr("forward"),
+                                tr("local rule")};
+  const float indent = formula_indent(p, labels);
+  const float width = rest.w - indent - 24;
   const float largest = f.small() ? type::tick : type::title;
   typeset(p, forward_, f.shown->formula, width, largest);
   typeset(p, rule_, f.shown->rule, width, largest);
@@ -474,16 +488,14 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
   // The pieces of a formula overlap, so they are not recorded as texts of the screen.
   ScreenPainter quiet = f.ui.paint_unrecorded();
   box = box.inset(12, 10);
-  const std::pair<std::string, const Typeset*> sets[] = {
-      {f.shown->phase == Phase::Update ? tr("computes") : tr("forward"), &forward_},
-      {tr("local rule"), &rule_}};
+  const std::pair<const std::string&, const Typeset*> sets[] = {{labels[0], &forward_}, {labels[1], &rule_}};
   for (const auto& [label, set] : sets) {
     if (set->pieces.empty() || set->source.empty()) continue;
     const Rect part = box.take_top(set->height, 12);
     const float baseline = part.y + set->pieces.front().at.y;
     p.text({part.x, baseline}, kTickWords, t.ink3, label);
     for (const Typeset::Piece& piece : set->pieces)
-      tex::draw(quiet, piece.layout, Vec{part.x + kFormulaLabel, part.y} + piece.at, t.ink);
+      tex::draw(quiet, piece.layout, Vec{part.x + indent, part.y} + piece.at, t.ink);
   }
 }
 

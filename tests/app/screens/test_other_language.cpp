@@ -4,6 +4,7 @@
 
 #include "app/lesson-player/player.h"
 #include "app/screens/stages.h"
+#include "app/shell/palette.h"
 #include "app/support/english.h"
 #include "app/support/literals.h"
 #include "app/support/program.h"
@@ -193,6 +194,22 @@ TEST_CASE(
     data.name = entry.key.substr(kData.size(), entry.key.rfind('.') - kData.size());
     if (find_field(data.name) == nullptr) check_translated(data_name(data));
   }
+}
+
+TEST_CASE("other language: the palette finds a thing by its English words too, as papers and files call it") {
+  const fixture::Spoken window("de");
+  fixture::LabDriver lab(fixture::lab_view());
+  const std::vector<shell::PaletteItem> items =
+      shell::palette_items(lab.ui, {}, {}, lab.state.session.view.get());
+  const auto first = [&](std::string_view query) {
+    const auto found = shell::matches(query, items);
+    return found.empty() ? std::string("nothing") : found.front()->title;
+  };
+  CHECK(first("learning rate") == "Lernrate");
+  CHECK(first("warm-up to a loss") == words::spoken(find_field("train.warmup_target")->label));
+  CHECK(first("light or dark") == words::say("shortcuts.theme.title"));
+  CHECK(first("gradient size") != "nothing");
+  CHECK(first("nix dergleichen") == "nothing");
 }
 
 TEST_CASE("other language: a control has one name in every language") {

@@ -164,7 +164,8 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
   const TextStyle body{Face::Sans, type::body};
   if (count == 0)
     return void(ui.paint().text_in(rest.take_top(kRow), body, ui.theme().ink3,
-                                   tr("Nothing is locked or hidden yet.")));
+                                   teaching.pointing ? tr("Click a control to lock or hide it.")
+                                                     : tr("Nothing is locked or hidden yet.")));
   std::string removed;
   auto rule = std::next(policy.rules().begin(), static_cast<std::ptrdiff_t>(teaching.first_rule));
   for (size_t i = 0; i < kRulesShown && rule != policy.rules().end(); ++i, ++rule) {
@@ -221,7 +222,7 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
     teaching.at_left = !teaching.at_left;
   ui.paint().text_in(head, {Face::Bold, type::title}, ui.theme().ink, tr("Prepare a lesson"));
   if (button(ui, "teacher/point", rest.take_top(28, 4),
-             teaching.pointing ? tr("Click a control to lock or hide it") : tr("Point at controls"),
+             teaching.pointing ? tr("Stop pointing") : tr("Point at controls"),
              tr("While pointing, controls do nothing; Tab and Enter point too, the number keys change "
                 "the screen."),
              {.selected = teaching.pointing, .style = {Face::Sans, type::body}}))
