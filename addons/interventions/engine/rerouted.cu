@@ -62,39 +62,45 @@ void backward(const Call& c, Context& context) {
 
 Kernels amplify_kernels() { return {amplify::forward, amplify::backward}; }
 
-namespace centre {
+namespace reweigh {
 
-struct Centre {
+/// A thread has one number of a group of rows, which have a mean in common.
+struct Reweigh {
   const float* from;
   float* to;
-  uint32_t batch, step;
-  bool centred, add;
+  uint32_t count, step;
+  Shares shares;
+  bool add;
   __device__ void operator()(uint32_t i) const {
+    const float other = shares.common - shares.differing;
     float sum = 0;
-    for (uint32_t b = 0; centred && b < batch; ++b) sum += from[b * step + i];
-    const float mean = sum / static_cast<float>(batch);
-    for (uint32_t b = 0; b < batch; ++b) write_to(to + b * step + i, from[b * step + i] - mean, add);
+    for (uint32_t k = 0; other != 0 && k < count; ++k) sum += from[k * step + i];
+    const float common = other * (sum / static_cast<float>(count));
+    for (uint32_t k = 0; k < count; ++k)
+      write_to(to + k * step + i, shares.differing * from[k * step + i] + common, add);
   }
 };
 
-void run(const Call& c, Context& context, const float* from, float* to, bool centred, bool add) {
+void run(const Call& c, Context& context, const float* from, float* to, Shares shares, bool add) {
   const Shape& shape = c.in[0].shape;
-  const int64_t step = shape[1] * shape.cols();
-  launch(context, for_each<Centre>, elementwise(step), step,
-         Centre{from, to, static_cast<uint32_t>(shape[0]), static_cast<uint32_t>(step), centred, add});
+  const bool tokens = c.attributes.as<ReweighSpec>().tokens;
+  const int64_t step = tokens ? shape.cols() : shape[1] * shape.cols();
+  launch(context, for_each<Reweigh>, elementwise(step), step,
+         Reweigh{from, to, static_cast<uint32_t>(tokens ? shape.rows() : shape[0]), static_cast<uint32_t>(step), shares,
+                 add});
 }
 
 void forward(const Call& c, Context& context) {
-  run(c, context, c.in[0].p, c.out.p, c.attributes.as<CentreSpec>().value, false);
+  run(c, context, c.in[0].p, c.out.p, c.attributes.as<ReweighSpec>().value, false);
 }
 
 void backward(const Call& c, Context& context) {
   if (!c.din[0]) return;
-  run(c, context, c.dout.p, c.din[0].p, c.attributes.as<CentreSpec>().gradient, c.write[0] == Write::Add);
+  run(c, context, c.dout.p, c.din[0].p, c.attributes.as<ReweighSpec>().gradient, c.write[0] == Write::Add);
 }
 
-}  // namespace centre
+}  // namespace reweigh
 
-Kernels centre_kernels() { return {centre::forward, centre::backward}; }
+Kernels reweigh_kernels() { return {reweigh::forward, reweigh::backward}; }
 
 }  // namespace normscope::cuda

@@ -1,5 +1,5 @@
-// Ops whose gradient is not the derivative of their value: it is multiplied by the deviation of rows, or loses the mean
-// over a batch.
+// Ops whose gradient is not the derivative of their value: it is multiplied by the deviation of rows, or keeps another
+// share of what a batch has in common, or of what differs within it.
 #pragma once
 
 #include "engine/tape/tape.h"
@@ -18,15 +18,23 @@ struct AmplifySpec {
 /// `of` gets no gradient from it. Before a norm that reads x, `of` = x cancels the norm's division of the gradient.
 ValueId amplify(Tape&, const std::string& name, ValueId x, ValueId of, AmplifySpec);
 
-struct CentreSpec {
-  static constexpr OpKind kOp = OpKind::Centre;
-  bool value = true, gradient = true;
-  friend bool operator==(const CentreSpec&, const CentreSpec&) = default;
+/// Shares that are kept of a value: of what the batch has in common, and of what differs within it.
+struct Shares {
+  float common = 1, differing = 1;
+  bool operator==(const Shares&) const = default;
 };
 
-/// Records x (B,T,D) less its mean over the batch, at each position and number; the gradient likewise:
-///   out[b,t]  =  x[b,t] - value * mean over c of x[c,t],  dx[b,t]  =  dout[b,t] - gradient * mean over c of dout[c,t]
-/// With both this is the derivative of the forward pass, with one of them it is not.
-ValueId centre(Tape&, const std::string& name, ValueId x, CentreSpec);
+struct ReweighSpec {
+  static constexpr OpKind kOp = OpKind::Reweigh;
+  Shares value = {}, gradient = {};
+  bool tokens = false;  ///< in common is the mean over all tokens of the batch, and not one at each position
+  friend bool operator==(const ReweighSpec&, const ReweighSpec&) = default;
+};
+
+/// Records x (B,T,D) with shares of its two parts, and the gradient likewise, with m the mean of its argument over the
+/// batch, at each position or over all tokens:
+///   out  =  differing * (x - m) + common * m,  dx  =  the same of dout with the gradient's shares
+/// Where value and gradient have the same shares this is the derivative of the forward pass, elsewhere it is not.
+ValueId reweigh(Tape&, const std::string& name, ValueId x, ReweighSpec);
 
 }  // namespace normscope

@@ -2,10 +2,10 @@
 //   out  =  x
 //   dx   =  sigma / divisor * dout,  sigma = sqrt(var(of) + eps)
 // `of` takes no gradient; where nothing else writes it, it is zero.
-// centre on the CPU, x and out (B,T,D); a chunk is a position, and sums run in the order of the batch:
-//   out[b,t]  =  x[b,t] - u * mean over c of x[c,t]
-//   dx[b,t]   =  dout[b,t] - v * mean over c of dout[c,t]
-// with u and v 0 or 1.
+// reweigh on the CPU, x and out (B,T,D), m the mean over the batch; a chunk is a position, or all tokens, and sums run in
+// the order of the batch:
+//   out  =  differing * x + (common - differing) * m
+//   dx   =  the same of dout, with the gradient's shares
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "addons/interventions/engine/rerouted_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -67,36 +67,50 @@ Stages amplify_backward(const Call& call) {
   return one_stage(amplify_backward_rows, row_cut(call.in[0].shape).chunks);
 }
 
-/// Writes the numbers of position t, less their mean over the batch where `centred`.
-void write_position(const Shape& shape, int64_t t, const float* from, float* to, bool centred, bool add) {
-  const int64_t batch = shape[0], width = shape.cols(), step = shape[1] * width;
-  const VF share = hn::Set(DF(), centred ? 1.0f / static_cast<float>(batch) : 0.0f);
+/// The rows that have a mean in common: `count` of them, `step` numbers apart.
+struct Group {
+  int64_t count, step;
+};
+Group group_of(const Shape& shape, bool tokens) {
+  return tokens ? Group{shape.rows(), shape.cols()} : Group{shape[0], shape[1] * shape.cols()};
+}
+int64_t groups_of(const Call& call) {
+  return call.attributes.as<ReweighSpec>().tokens ? 1 : call.in[0].shape[1];
+}
+
+/// Writes the numbers of group g. Nothing is summed where both parts have one share.
+void write_group(const Call& call, int64_t g, const float* from, float* to, Shares shares, bool add) {
+  const int64_t width = call.in[0].shape.cols();
+  const Group group = group_of(call.in[0].shape, call.attributes.as<ReweighSpec>().tokens);
+  const DF d;
+  const VF own = hn::Set(d, shares.differing),
+           share = hn::Set(d, (shares.common - shares.differing) / static_cast<float>(group.count));
   each_vector(width, [&](int64_t j, auto lanes) HWY_ATTR {
-    const int64_t first = t * width + j;
+    const int64_t first = g * width + j;
     CompensatedSum sum;
-    for (int64_t b = 0; centred && b < batch; ++b) sum.add(lanes.load(from + b * step + first));
-    const VF mean = hn::Mul(share, sum.total());
-    for (int64_t b = 0; b < batch; ++b) {
-      const int64_t at = b * step + first;
-      put(lanes, hn::Sub(lanes.load(from + at), mean), to + at, add);
+    for (int64_t i = 0; shares.common != shares.differing && i < group.count; ++i)
+      sum.add(lanes.load(from + i * group.step + first));
+    const VF common = hn::Mul(share, sum.total());
+    for (int64_t i = 0; i < group.count; ++i) {
+      const int64_t at = i * group.step + first;
+      put(lanes, hn::MulAdd(own, lanes.load(from + at), common), to + at, add);
     }
   });
 }
 
-void centre_forward_position(const Call& call, const StepInputs&, int64_t t, Scratch) noexcept {
-  write_position(call.in[0].shape, t, call.in[0].p, call.out.p, call.attributes.as<CentreSpec>().value,
-                 false);
+void reweigh_forward_group(const Call& call, const StepInputs&, int64_t g, Scratch) noexcept {
+  write_group(call, g, call.in[0].p, call.out.p, call.attributes.as<ReweighSpec>().value, false);
 }
 
-void centre_backward_position(const Call& call, const StepInputs&, int64_t t, Scratch) noexcept {
-  write_position(call.in[0].shape, t, call.dout.p, call.din[0].p, call.attributes.as<CentreSpec>().gradient,
-                 call.write[0] == Write::Add);
+void reweigh_backward_group(const Call& call, const StepInputs&, int64_t g, Scratch) noexcept {
+  write_group(call, g, call.dout.p, call.din[0].p, call.attributes.as<ReweighSpec>().gradient,
+              call.write[0] == Write::Add);
 }
 
-Stages centre_forward(const Call& call) { return one_stage(centre_forward_position, call.in[0].shape[1]); }
+Stages reweigh_forward(const Call& call) { return one_stage(reweigh_forward_group, groups_of(call)); }
 
-Stages centre_backward(const Call& call) {
-  return one_stage(centre_backward_position, call.write[0] == Write::Skip ? 0 : call.in[0].shape[1]);
+Stages reweigh_backward(const Call& call) {
+  return one_stage(reweigh_backward_group, call.write[0] == Write::Skip ? 0 : groups_of(call));
 }
 
 }  // namespace
@@ -104,4 +118,4 @@ Stages centre_backward(const Call& call) {
 HWY_AFTER_NAMESPACE();
 
 NORMSCOPE_KERNELS(amplify)
-NORMSCOPE_KERNELS(centre)
+NORMSCOPE_KERNELS(reweigh)

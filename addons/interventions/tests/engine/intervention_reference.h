@@ -33,24 +33,25 @@ Outputs<S> forward(Op<OpKind::Amplify>, const Call<S>& c) {
 }
 
 template <class S>
-Outputs<S> forward(Op<OpKind::Centre>, const Call<S>& c) {
-  const auto spec = c.attributes.template as<CentreSpec>();
-  const int64_t batch = c.shape(0)[0], step = c.shape(0)[1] * c.shape(0)[2];
+Outputs<S> forward(Op<OpKind::Reweigh>, const Call<S>& c) {
+  const auto spec = c.attributes.template as<ReweighSpec>();
+  const Shape& shape = c.shape(0);
+  const int64_t step = spec.tokens ? shape.cols() : shape[1] * shape.cols(), count = shape.size() / step;
   Array<S> out(c.numbers(0));
   for (int64_t i = 0; i < step; ++i) {
-    S sum(0.0);
-    double plain = 0;
-    for (int64_t b = 0; b < batch; ++b) {
-      sum += c.numbers(0)[at(b * step + i)];
-      plain += value_of(c.numbers(0)[at(b * step + i)]);
+    S mean(0.0);
+    for (int64_t k = 0; k < count; ++k)
+      mean += c.numbers(0)[at(k * step + i)] * S(1.0 / static_cast<double>(count));
+    const S plain_mean(value_of(mean));
+    for (int64_t k = 0; k < count; ++k) {
+      const S x = c.numbers(0)[at(k * step + i)], plain(value_of(x));
+      // The value as a number has no derivative; a number less itself has no value.
+      out[at(k * step + i)] =
+          S(static_cast<double>(spec.value.differing)) * (plain - plain_mean) +
+          S(static_cast<double>(spec.value.common)) * plain_mean +
+          S(static_cast<double>(spec.gradient.differing)) * ((x - plain) - (mean - plain_mean)) +
+          S(static_cast<double>(spec.gradient.common)) * (mean - plain_mean);
     }
-    // The mean as a number has no derivative; the mean less itself as a number has no value.
-    const double share = 1.0 / static_cast<double>(batch);
-    S taken(0.0);
-    if (spec.value) taken += S(plain * share);
-    if constexpr (!std::is_same_v<S, double>)
-      if (spec.gradient) taken += (sum - S(plain)) * S(share);
-    for (int64_t b = 0; b < batch; ++b) out[at(b * step + i)] = out[at(b * step + i)] - taken;
   }
   return {out};
 }

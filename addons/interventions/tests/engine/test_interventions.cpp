@@ -60,6 +60,49 @@ TEST_CASE("interventions: a centred branch gives nothing that the whole batch ha
   }
 }
 
+TEST_CASE("interventions: a blind stack computes what differs less, a deaf one hears less of it") {
+  ModelConfig pre = config_of(Placement::Pre);
+  const Start plain(pre);
+  const auto with = [&](const char* words) {
+    ModelConfig c = pre;
+    for (const StackSlotRow* slot : stack_slots())
+      if (slot->key == "tokens") set_slot(c.decoder, *slot, words);
+    return c;
+  };
+  const Start blind(with("blind:2")), deaf(with("deaf:2"));
+  CHECK(deaf.program->loss() == plain.program->loss());
+  CHECK(blind.program->loss() != plain.program->loss());
+  // Of the last sub-layer's output the mean over all tokens is kept, and half of what differs from it: the op's part in
+  // the function. Its gradient passes whole.
+  const auto differing = [](std::vector<float> x, size_t width) {
+    for (size_t j = 0; j < width; ++j) {
+      double mean = 0;
+      for (size_t i = j; i < x.size(); i += width) mean += static_cast<double>(x[i]);
+      mean *= static_cast<double>(width) / static_cast<double>(x.size());
+      for (size_t i = j; i < x.size(); i += width) x[i] -= static_cast<float>(mean);
+    }
+    return length_of(x);
+  };
+  const SublayerValues& last = blind.values.sublayers.back();
+  CHECK(differing(blind.read(last.output), 24) ==
+        Approx(differing(blind.read(last.sum), 24) / 2).epsilon(1e-5));
+  CHECK(gradient_of(deaf, "L01.ffn.w2") < 0.5 * gradient_of(plain, "L01.ffn.w2"));
+  CHECK_THAT(error_of([&] { with("blind:0.5"); }),
+             Catch::Contains("'blind:0.5'") && Catch::Contains("1 to 100"));
+  CHECK_THAT(error_of([&] { with("numb:2"); }), Catch::Contains("'numb:2'"));
+}
+
+TEST_CASE(
+    "interventions: a branch that reads the embedding gives it no gradient, and changes what it computes") {
+  ModelConfig c = config_of(Placement::Post);
+  LayerWiring& top = c.decoder.layers.back();
+  for (Wiring* w : {&top.attention, &top.feed_forward}) w->added = word_of(ResidualForm::reads_embedding);
+  const Start plain(config_of(Placement::Post)), reads(c);
+  CHECK(reads.program->loss() != plain.program->loss());
+  const std::string below = "emb.seen";
+  CHECK(length_of(reads.program->read(below, true)) > 0);
+}
+
 TEST_CASE("interventions: a wiring without a norm on the stream is refused") {
   ModelConfig c = with_word(ResidualForm::undivided_top);
   for (LayerWiring& layer : c.decoder.layers) layer.attention.stream = NormKind::None;
