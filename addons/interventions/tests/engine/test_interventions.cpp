@@ -1,5 +1,5 @@
 // What interventions change and what they leave: the loss of a fresh model, to the bit, and which gradients differ.
-#include "engine/model/wiring.h"
+#include "engine/model/residual.h"
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
 
