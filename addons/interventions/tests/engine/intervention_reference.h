@@ -37,6 +37,12 @@ Outputs<S> forward(Op<OpKind::Reweigh>, const Call<S>& c) {
   const auto spec = c.attributes.template as<ReweighSpec>();
   const Shape& shape = c.shape(0);
   const int64_t step = spec.tokens ? shape.cols() : shape[1] * shape.cols(), count = shape.size() / step;
+  // With one share for both parts no mean is taken, so that NaN stays in its own row.
+  const auto weighed = [](Shares shares, S x, S mean) {
+    const S own(static_cast<double>(shares.differing));
+    if (shares.common == shares.differing) return own * x;
+    return own * (x - mean) + S(static_cast<double>(shares.common)) * mean;
+  };
   Array<S> out(c.numbers(0));
   for (int64_t i = 0; i < step; ++i) {
     S mean(0.0);
@@ -45,12 +51,9 @@ Outputs<S> forward(Op<OpKind::Reweigh>, const Call<S>& c) {
     const S plain_mean(value_of(mean));
     for (int64_t k = 0; k < count; ++k) {
       const S x = c.numbers(0)[at(k * step + i)], plain(value_of(x));
-      // The value as a number has no derivative; a number less itself has no value.
-      out[at(k * step + i)] =
-          S(static_cast<double>(spec.value.differing)) * (plain - plain_mean) +
-          S(static_cast<double>(spec.value.common)) * plain_mean +
-          S(static_cast<double>(spec.gradient.differing)) * ((x - plain) - (mean - plain_mean)) +
-          S(static_cast<double>(spec.gradient.common)) * (mean - plain_mean);
+      S& y = out[at(k * step + i)];
+      y = weighed(spec.value, plain, plain_mean);  // a number, which has no derivative
+      if constexpr (!std::is_same_v<S, double>) y += weighed(spec.gradient, x - plain, mean - plain_mean);
     }
   }
   return {out};
