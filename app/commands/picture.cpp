@@ -8,6 +8,7 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -29,6 +30,47 @@ namespace {
 
 constexpr int kLargest = 16384;    // pixels a side
 constexpr float kFarAway = -1000;  // where the mouse rests when nothing is under it
+
+/// A line of a script: its first word, and what follows without blanks around it.
+struct ScriptWords {
+  std::string_view verb;
+  std::string argument;
+};
+ScriptWords words_of(std::string_view line) {
+  const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
+  while (!line.empty() && blank(line.front())) line.remove_prefix(1);
+  while (!line.empty() && blank(line.back())) line.remove_suffix(1);
+  const std::string_view verb = line.substr(0, line.find(' '));
+  std::string argument(line.substr(std::min(line.size(), verb.size())));
+  argument.erase(0, argument.find_first_not_of(' '));
+  return {verb, std::move(argument)};
+}
+
+/// The pictures of `--out lab.png` called `name`, "-held": lab-held.png, or one in each theme, light first.
+std::vector<std::string> picture_paths(const std::string& out, const std::string& name, bool both) {
+  const std::filesystem::path path(out);
+  const std::string stem = (path.parent_path() / path.stem()).string() + name,
+                    extension = path.extension().string();
+  if (!both) return {stem + extension};
+  return {stem + "-light" + extension, stem + "-dark" + extension};
+}
+
+/// All pictures that a command writes, each with what asks for it.
+std::vector<NamedFile> pictures_of(const PictureOptions& options, const std::string& out) {
+  std::vector<NamedFile> files;
+  const auto add = [&](const std::string& asked, const std::string& name) {
+    for (std::string& path : picture_paths(out, name, options.both))
+      files.push_back({asked, std::move(path)});
+  };
+  std::istringstream script{options.script};
+  for (std::string line; std::getline(script, line);) {
+    const std::string_view whole = line;
+    const auto [verb, argument] = words_of(whole.starts_with("hurry ") ? whole.substr(6) : whole);
+    if (verb == "shoot" && !argument.empty()) add("shoot " + argument, "-" + argument);
+  }
+  if (files.empty()) add("--out", "");
+  return files;
+}
 
 /// Plays a script on a session and takes pictures.
 class Stage {
@@ -76,12 +118,7 @@ class Stage {
 
   /// Carries out a line that is no user's gesture, such as "wait" or "shoot"; false: the line is another.
   bool play_line(std::string_view line) {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-    while (!line.empty() && blank(line.front())) line.remove_prefix(1);
-    while (!line.empty() && blank(line.back())) line.remove_suffix(1);
-    const std::string_view verb = line.substr(0, line.find(' '));
-    std::string argument(line.substr(std::min(line.size(), verb.size())));
-    argument.erase(0, argument.find_first_not_of(' '));
+    const auto [verb, argument] = words_of(line);
     shell::AppState& state = offscreen_->state;
     if (verb == "wait")
       train_on(argument);
@@ -184,16 +221,14 @@ class Stage {
 
   void shoot(const std::string& name) {
     shot_ = true;
-    const std::filesystem::path path(path_);
-    const std::string stem = (path.parent_path() / path.stem()).string() + name,
-                      extension = path.extension().string();
-    if (!options_.both) return write(stem + extension);
+    const std::vector<std::string> paths = picture_paths(path_, name, options_.both);
+    if (!options_.both) return write(paths[0]);
     bool& dark = offscreen_->state.look.dark;
     const bool before = dark;
     for (const bool now : {false, true}) {
       dark = now;
       offscreen_->driver.frames(1);
-      write(stem + (now ? "-dark" : "-light") + extension);
+      write(paths[now ? 1 : 0]);
     }
     dark = before;
   }
@@ -356,7 +391,7 @@ Exit screenshot(const ScreenshotOptions& options) {
   task_of(runs[0].spec);  // data that cannot be used are refused before anything is built
   std::vector<NamedFile> inputs = files_of(runs[0].spec);
   inputs.insert(inputs.end(), {{"--config", options.config}, {"--script", options.script}});
-  check_outputs({{"--out", options.out}}, inputs);
+  check_outputs(pictures_of(picture, options.out), inputs);
   check_name(options.out);
 
   choose_screen(options.screen, picture);

@@ -10,6 +10,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/machine.h"
+#include "engine/core/stopwatch.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/task.h"
 #include "training/measure/verdict.h"
@@ -28,6 +29,7 @@ constexpr double kMaxRerunCredit = 0.05;  // seconds; a command never waits long
 constexpr double kSmoothing = 0.1;        // weight of the newest step in the shown figures
 
 void smooth(double& figure, double newest) {
+  if (newest <= 0) return;  // nothing was timed
   figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
 }
 
@@ -244,12 +246,14 @@ bool LabTrainer::release_holds() {
   return any;
 }
 
-// Returns the seconds without validation, which is rare and may take longer than many steps.
+// Returns the seconds without validation, which is rare and may take longer than many steps; 0 where the process was
+// stopped meanwhile.
 double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
-  const auto begin = Clock::now();
+  Stopwatch clock;
   run.step();
-  const double seconds = seconds_between(begin, Clock::now());
+  clock.lap();
+  const double seconds = clock.seconds();
   smooth(entry.seconds_per_step, seconds);
   if (const Message notice = run.take_notice(); !notice.empty())
     message = Message("run {}: {}", entry.letter, notice);
@@ -279,15 +283,20 @@ Wish::Numbers LabTrainer::numbers() const {
 void LabTrainer::step_all() {
   const auto begin = Clock::now();
   double tokens = 0, seconds = 0;
+  bool timed = true;
   for (LabEntry* entry : now_.entries()) {
     // A run that is ahead took this step before the device failed in another run.
     if (entry->broken() || entry->run->steps_done() > now_.step || now_.step >= end_of(*entry)) continue;
-    seconds += step_entry(*entry);
+    const double of_run = step_entry(*entry);
+    timed = timed && of_run > 0;
+    seconds += of_run;
     tokens += units_of_step(entry->run->spec());
   }
   ++now_.step;
-  smooth(seconds_per_step_, seconds);
-  if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
+  if (timed && seconds > 0) {
+    smooth(seconds_per_step_, seconds);
+    smooth(tokens_per_second_, tokens / seconds);
+  }
   if (limit_ > 0) {
     const auto interval =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / limit_));

@@ -2,6 +2,8 @@
 // together keep.
 #include <ctime>
 
+#include "engine/core/stopwatch.h"
+#include "engine/support/wrapped_backend.h"
 #include "training/run/run_record.h"
 #include "training/session/lab_trainer.h"
 #include "training/support/lab_runs.h"
@@ -103,6 +105,43 @@ TEST_CASE("the time of a step is that of its runs, whether they are validated af
   REQUIRE(view.step == 3);
   CHECK(view.runs[0].validation_loss > 0);
   CHECK(view.seconds_per_step == Approx(view.runs[0].seconds_per_step + view.runs[1].seconds_per_step));
+}
+
+namespace {
+
+/// A machine on which the process is stopped (Ctrl+Z) in the middle of every step, while `stops` holds.
+class StoppingBackend final : public WrappedBackend {
+ public:
+  explicit StoppingBackend(const bool& stops) : stops_(stops) {}
+  std::string error() const override {  // which each step asks for
+    if (stops_) note_stop();
+    return {};
+  }
+
+ private:
+  const bool& stops_;
+};
+
+}  // namespace
+
+TEST_CASE("the time of a step is known of steps alone in which the process was not stopped") {
+  bool stops = true;
+  LabOptions options = silent();
+  options.open_backend = [&](BackendChoice) { return std::make_unique<StoppingBackend>(stops); };
+  LabTrainer trainer(options);
+  trainer.carry_out(session::ReplaceRuns{two(), {}, true});
+  for (int i = 0; i < 3; ++i) trainer.work();
+  REQUIRE(trainer.view().step == 3);
+  CHECK(trainer.view().seconds_per_step == 0);
+  CHECK(trainer.view().tokens_per_second == 0);
+  stops = false;
+  trainer.work();
+  CHECK(trainer.view().seconds_per_step > 0);
+  const double known = trainer.view().seconds_per_step;
+  stops = true;
+  trainer.work();
+  REQUIRE(trainer.view().step == 5);
+  CHECK(trainer.view().seconds_per_step == known);
 }
 
 TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most") {

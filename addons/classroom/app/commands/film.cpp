@@ -155,6 +155,8 @@ Exit film(const FilmOptions& options) {
   }
   const std::string first = form.kind == FilmKind::Frames ? frame_path(form, 1) : form.path;
   refuse_clashes({{"--out", first}}, inputs);
+  for (int64_t i = 2; form.kind == FilmKind::Frames && i <= form.frames; ++i)
+    refuse_clashes({{"--out", frame_path(form, i)}}, inputs);
   with_exit(Exit::Internal, [&] {
     make_folder(std::filesystem::path(first).parent_path().string(), Access::Shared, "--out");
   });
