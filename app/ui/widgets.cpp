@@ -267,13 +267,19 @@ bool text_whole(Ui& ui, const Rect& room, Colour ink, const std::string& text, A
   constexpr float kLine = 15;
   Painter& p = ui.paint();
   const TextStyle line{Face::Sans, type::body}, small{Face::Sans, type::tick};
-  const bool fits = p.text_width(line, text) <= room.w;
-  const float height = fits ? 0 : p.wrapped_height(room.w, small, text, kLine);
-  if (fits || height > 2.5f * kLine)
+  if (p.text_width(line, text) <= room.w) {
     p.text_in(room, line, ink, text, align);
-  else
-    p.text_wrapped({room.x, room.y + (room.h - height) / 2, room.w, height}, small, ink, text, kLine);
-  return height < 2.5f * kLine;
+    return true;
+  }
+  std::vector<std::string> lines = p.wrap(room.w, small, text);
+  const bool whole = lines.size() <= 2;
+  // A path is long, and the reason stands behind it.
+  if (!whole) lines = p.wrap(room.w, small, p.fit_words(small, text, room.w / 3));
+  for (size_t i = 2; i < lines.size(); ++i) lines[1] += " " + lines[i];
+  lines.resize(std::min<size_t>(lines.size(), 2));
+  Rect rest{room.x, room.y + (room.h - kLine * static_cast<float>(lines.size())) / 2, room.w, room.h};
+  for (const std::string& each : lines) p.text_in(rest.take_top(kLine), small, ink, each);
+  return whole;
 }
 
 Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {

@@ -153,7 +153,8 @@ std::string fitting(const Painter&, TextStyle, float width, std::initializer_lis
 /// else the note, uncut; "" where none fits.
 std::string behind_title(const Painter&, float room, std::string_view question, std::string_view brief,
                          std::string_view note);
-/// Writes one line, or two smaller ones where the text is longer. Returns false where even those cut it.
+/// Writes one line, or two smaller ones where the text is longer. Returns false where even those do not hold it: then
+/// its paths are shortened in their middle, so that the reason behind them is read, and the end is cut.
 bool text_whole(Ui&, const Rect&, Colour, const std::string&, Align = Align::Left);
 Rect panel(Ui&, const Rect&, const PanelOptions&);
 

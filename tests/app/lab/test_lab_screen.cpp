@@ -103,6 +103,23 @@ TEST_CASE("what the app has to say comes whole: in one line, in two, or under th
   }
 }
 
+TEST_CASE("a refusal shows its reason behind a path that is too long for the bar") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1366, 768}}) {
+    LabDriver lab(fixture::lab_view(), size);
+    lab.state.notice =
+        "safetensors /home/a.student.of.the.second.year/.local/share/normscope/autosave/session-A.safetensors: "
+        "no space left on device";
+    lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.frames(1);
+    std::string text;
+    for (const ui::TextRecord& t : lab.ui.texts()) text += t.text + " ";
+    INFO(size.x);
+    CHECK(text.find("no space left on device ") != text.npos);
+    CHECK(text.find("session-A.safetensors: ") == text.npos);  // too long to be whole
+    CHECK(text.find(".safetensors: ") != text.npos);
+  }
+}
+
 // The line of a run card: what of a written text fits a given room.
 
 using normscope::lab::line_that_fits;
