@@ -133,6 +133,7 @@ class Painter {
   /// `line` is the line height. It returns the height used.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
   virtual float text_width(TextStyle, std::string_view) const = 0;
+  std::vector<std::string> wrap(float width, TextStyle, std::string_view) const;  ///< the lines of text_wrapped()
   float wrapped_height(float width, TextStyle, std::string_view, float line) const;
   /// The longest prefix that fits `width`, with "…" when it was cut.
   std::string fit(TextStyle, std::string_view, float width) const;
@@ -151,7 +152,6 @@ class Painter {
 
  private:
   virtual void box(const Rect&, Colour, float radius, Corners, Edges) = 0;
-  std::vector<std::string> wrap(float width, TextStyle, std::string_view) const;
   size_t longest_prefix(TextStyle, std::string_view, float width) const;  // bytes
 };
 
