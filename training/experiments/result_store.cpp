@@ -62,8 +62,8 @@ using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kResultFormat = "normscope result 1";
-/// The endings of a result's file and of the checkpoint (kState) that a result may need.
-constexpr std::string_view kDone = ".json", kState = ".safetensors";
+/// The endings of a result's file, of the checkpoint that a result may need, and of the file of who trains it now.
+constexpr std::string_view kDone = ".json", kState = ".safetensors", kAtWork = ".at-work";
 constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;
 constexpr int32_t kPutsUntilTrim = 256;  // for writers beside the runner, such as reruns of a window
 
@@ -250,6 +250,10 @@ std::optional<InputValue> ResultStore::find(const std::string& key, std::string_
 void ResultStore::put(const std::string& key, std::string_view measurement, const Json& result) {
   write(path(key, measurement, kDone), key, measurement, result);
 }
+std::string ResultStore::reservation_path(const std::string& key, std::string_view measurement) const {
+  return place_.reads_only ? std::string() : path(key, measurement, kAtWork);
+}
+
 std::string ResultStore::state_path(const std::string& key, std::string_view measurement) const {
   return path(key, measurement, kState);
 }

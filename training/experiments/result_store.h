@@ -71,6 +71,10 @@ class ResultStore {
   /// The path of a finished run's checkpoint; empty without a folder.
   std::string state_path(const std::string& key, std::string_view measurement) const;
 
+  /// The path by which processes that share the folder tell each other who trains a run; empty without a folder that may
+  /// be changed.
+  std::string reservation_path(const std::string& key, std::string_view measurement) const;
+
   /// Notes a state that could not be used; damaged() lists `path` too.
   void note_damaged(const std::string& path);
   /// Whether another run can load the weights of a state. An unreadable state counts as damaged.

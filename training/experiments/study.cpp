@@ -19,6 +19,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/data/task.h"
+#include "training/io/reservation.h"
 
 namespace normscope::experiments {
 namespace {
@@ -27,7 +28,7 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 
 constexpr size_t kMaxTimed = 8;
 constexpr int32_t kTimedSteps = 3;
-constexpr auto kTurn = std::chrono::milliseconds(50);
+constexpr auto kTurn = std::chrono::milliseconds(50), kOthersTurn = std::chrono::milliseconds(200);
 
 bool is_there(const std::string& path) {
   std::error_code unknown;
@@ -60,6 +61,7 @@ class Training {
         keys_(study.runs.size()),
         known_(study.runs.size()),
         trained_(study.runs.size()),
+        elsewhere_(study.runs.size()),
         found_(study.runs.size()) {
     results_.runs.resize(study.runs.size());
     results_.first.resize(study.runs.size());
@@ -101,11 +103,19 @@ class Training {
       for (const size_t index : left)
         if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
       on_workers(
-          part, [&](size_t index, Backend& backend) { train_one(index, backend); }, progress, on_progress);
-      for (const size_t index : part) progress.done += run_at(index).spec.train.steps;
-      for (const size_t index : part) left.erase(index);
+          part, [&](size_t index, Backend& backend) { train_or_leave(index, backend); }, progress,
+          on_progress);
+      bool waits = true;  // all that is left is trained by other processes
+      for (const size_t index : part) {
+        if (elsewhere_[index]) continue;
+        waits = false;
+        progress.done += run_at(index).spec.train.steps;
+        left.erase(index);
+      }
+      if (waits) wait_for_others(left.size(), progress, on_progress);
     }
     results_.trained = static_cast<int32_t>(std::ranges::count(trained_, true));
+    results_.stored += came_;
     if (results_.trained > 0) store_.trim();
     results_.complete = !stop_;
     for (size_t i = 0; i < keys_.size(); ++i)
@@ -244,7 +254,26 @@ class Training {
     return run;
   }
 
-  void train_one(size_t index, Backend& backend) {
+  /// Trains a run, unless another process that shares the folder trains it now or has done so since we looked.
+  void train_or_leave(size_t index, Backend& backend) {
+    Reservation reserved(store_.reservation_path(keys_[index], kMeasurement));
+    elsewhere_[index] = !reserved.ours();
+    if (elsewhere_[index]) return;
+    const bool there = !store_.folder().empty() && is_known(index, backend) &&
+                       (!starts_.contains(index) || store_.opens(state_of(index)));
+    if (!there) return train_one(index, backend, reserved);
+    done_ += run_at(index).spec.train.steps;
+    ++came_;
+  }
+
+  void wait_for_others(size_t runs, Progress& progress, const OnProgress& on_progress) {
+    progress.note = fmt::format("waiting for {} of another process", runs == 1 ? "a run" : "runs");
+    progress.at_work.clear();
+    if (!on_progress(progress)) stop_ = true;
+    std::this_thread::sleep_for(kOthersTurn);
+  }
+
+  void train_one(size_t index, Backend& backend, Reservation& reserved) {
     const int32_t steps = run_at(index).spec.train.steps;
     Meter meter(asked_at(index));
     std::unique_ptr<Run> run;
@@ -263,6 +292,7 @@ class Training {
       ++done_;
       const int32_t step = run->steps_done();
       tell(step);
+      reserved.renew();
       if (study_.on_run && step % kValidationEvery == 0 && step < steps && !run->non_finite())
         run->validation_loss();  // at the end the measurement validates
       meter.after_step(*run);
@@ -371,10 +401,12 @@ class Training {
   std::set<size_t> starts_;            // the runs that others start from
   MadeTasks tasks_;
   std::vector<char> known_, trained_;  // has a result; was trained in this call
+  std::vector<char> elsewhere_;        // another process trains it
   std::vector<Names> found_;           // numbers of a stored result that lacks others
   StudyResults results_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> done_{0};
+  std::atomic<int32_t> came_{0};  // results of other processes since we looked
   std::mutex mutex_, taken_mutex_;
   std::condition_variable turn_;
   int32_t going_on_ = 0;                       // workers that do not wait for their turn

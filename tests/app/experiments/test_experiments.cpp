@@ -13,6 +13,7 @@
 #include "training/experiments/result_store.h"
 #include "training/experiments/run_store.h"
 #include "training/experiments/study.h"
+#include "training/io/reservation.h"
 #include "training/measure/look.h"
 #include "training/support/lab_runs.h"
 
@@ -144,6 +145,70 @@ TEST_CASE("experiments: shards share the work, and copied together they are the 
   const StudyResults found = train(study, all, {.stored_only = true}, carry_on);
   CHECK(found.stored == 4);
   CHECK(losses(found) == straight);
+}
+
+TEST_CASE("experiments: two that share a folder at the same time train each run once") {
+  ResultStore none("");
+  const std::vector<double> straight = losses(train(study_of(four_experiments()), none, {}, carry_on));
+  const Folder folder;
+  ResultStore one(folder.file("results")), two(folder.file("results"));
+  // In the middle of the first run the other begins; it trains the three others, and then waits.
+  std::atomic<bool> waits{false};
+  StudyResults second;
+  std::thread other;
+  Study study = study_of(four_experiments());
+  study.on_step = [&](size_t place, const Run& run) {
+    if (place != 0 || run.steps_done() != 5) return true;
+    other = std::thread([&] {
+      second = train(study_of(four_experiments()), two, {.runs_at_a_time = 1}, [&](const Progress& progress) {
+        waits = waits || progress.note == "waiting for a run of another process";
+        return true;
+      });
+    });
+    while (!waits) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return true;
+  };
+  const StudyResults first = train(study, one, {.runs_at_a_time = 1}, carry_on);
+  other.join();
+  CHECK(first.trained == 1);
+  CHECK(first.stored == 3);
+  CHECK(second.trained == 3);
+  CHECK(second.stored == 1);
+  CHECK(losses(first) == straight);
+  CHECK(losses(second) == straight);
+  for (const auto& [name, file] : test::listing(folder.file("results"))) CHECK(name.ends_with(".json"));
+}
+
+TEST_CASE("experiments: whoever was killed or gives no sign of life holds up nobody") {
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  const std::vector<StudyRun> run{{tiny_run("pre"), {}}};
+  std::string path;
+  Study study = study_of(run);
+  study.on_step = [&](size_t, const Run&) {
+    for (const auto& [name, file] : test::listing(folder.file("results")))
+      if (!name.ends_with(".json")) path = folder.file("results/" + name);
+    return true;
+  };
+  REQUIRE(train(study, store, {}, carry_on).trained == 1);
+  REQUIRE_FALSE(path.empty());
+  const auto forget = [&] {
+    for (const auto& file : std::filesystem::directory_iterator(folder.file("results")))
+      std::filesystem::remove(file);
+  };
+
+  forget();
+  std::ofstream(path) << "";  // the lock of a killed process is gone, its file is not
+  CHECK(train(study, store, {}, carry_on).trained == 1);
+  CHECK_FALSE(std::filesystem::exists(path));
+
+  forget();
+  const Reservation silent(path);
+  REQUIRE(silent.ours());
+  CHECK_FALSE(Reservation(path).ours());
+  using Clock = std::filesystem::file_time_type::clock;
+  std::filesystem::last_write_time(path, Clock::now() - std::chrono::minutes(3));
+  CHECK(train(study, store, {}, carry_on).trained == 1);
 }
 
 TEST_CASE("experiments: a run starts with the weights that another ends with, as train.init_from has it") {
