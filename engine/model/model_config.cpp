@@ -69,6 +69,10 @@ void check_attention(const ModelConfig& c) {
   if (a.pattern.find_first_not_of("wf") != a.pattern.npos)
     fail("model.attention_pattern", "'{}' has other letters than w and f: expected for instance wf or wwwwwf",
          a.pattern);
+  if (!(a.mixing >= 0 && a.mixing <= 1))
+    fail("model.attention_mixing", "{} is no share: expected 0 to 1", a.mixing);
+  if (!(a.start >= 0 && std::isfinite(a.start)))
+    fail("model.attention_start", "{} is no factor: expected a number from 0", a.start);
   const double cap = static_cast<double>(a.cap);
   if (cap != 0 &&
       !std::isnormal(static_cast<float>(cap / AttentionSpec{.scale = a.scale}.scale_of(head_width(c)))))
@@ -274,7 +278,8 @@ int64_t transformer_bytes(const ModelConfig& c, int32_t batch) {
   // An attention has q, k, v (repeated ones too), heads, out, sum, norm with its probabilities, a
   // feed-forward network two of width F, or four if it is gated, and three of width D, each with its gradient.
   const int64_t repeated = w.keys < w.queries ? 2 * w.queries : 0,
-                attention = 2 * w.queries + 2 * w.keys + repeated + 3 * d;
+                own = c.attention.mixing != 1 ? 2 * w.queries : 0,
+                attention = 2 * w.queries + 2 * w.keys + repeated + own + 3 * d;
   for (const StackSize& t : stacks_of(c)) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
     activations += t.layers * (t.attentions * (2 * rows * attention + rows * c.heads * c.sequence) +

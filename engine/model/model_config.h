@@ -151,6 +151,9 @@ struct AttentionConfig {
   std::string pattern = {};
   float scale = 0;  ///< of the scores; 0: 1 / sqrt(head width)
   float cap = 0;    ///< c: scores become c tanh(score / c) (Gemma 2); 0: no cap
+  /// Of self-attention: the share of its heads in what W_O reads, where the rest is the token's own values; 1: no rest.
+  float mixing = 1;
+  float start = 1;  ///< of self-attention: a factor on the first values of W_O, on top of all others
   bool operator==(const AttentionConfig&) const = default;
 };
 /// The input of a classifier's head: the state of the first position (BERT's [CLS]) or the mean over

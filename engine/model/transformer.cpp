@@ -217,6 +217,15 @@ ValueId heads_of(Recorder& r, const AttentionInputs& in) {
   return attention(r.tape, name, in.queries, in.keys, in.values, in.key_lengths, spec);
 }
 
+/// Gives a part of what the heads mix for each token's own values: a window of one symbol, in which no score counts.
+ValueId mixed(Recorder& r, const AttentionInputs& in, ValueId heads) {
+  const float share = r.config.attention.mixing;
+  if (share == 1) return heads;
+  const ValueId own = attention(r.tape, in.name + ".own", in.queries, in.keys, in.values, in.key_lengths,
+                                {.heads = r.config.heads, .causal = in.causal, .window = 1});
+  return add(r.tape, in.name + ".mixed", heads, own, {share, kNone}, {1 - share, kNone});
+}
+
 /// Takes queries from x, and keys and values from `source`, which is x in self-attention.
 ValueId attended(Recorder& r, AttentionInputs in, ValueId x, ValueId source) {
   const std::string& n = in.name;
@@ -234,14 +243,16 @@ ValueId attended(Recorder& r, AttentionInputs in, ValueId x, ValueId source) {
   in.values = values_of(r, n, in.wiring, source);
   for (const auto& part : r.parts) part->prepare(in);
   ValueId heads = heads_of(r, in);
+  if (self) heads = mixed(r, in, heads);
   for (const auto& part : r.parts) heads = part->attended(in, x, heads);
   if (inner.head_scale)
     heads = affine(r.tape, n + ".scaled", heads, 1.0f,
                    r.parameter(n + ".head_scale", {r.config.heads}, {Init::Kind::Constant, 1.0}), kNone);
   heads = r.norm(n + ".output", inner.output, heads);
   if (!r.config.output_projection) return heads;
+  const double start = self ? static_cast<double>(r.config.attention.start) : 1;
   return r.project(n, "o", r.shift(n + ".shift_out", inner, heads), r.config.d_model,
-                   r.gains.output * in.wiring.init_gain, in.wiring);
+                   r.gains.output * in.wiring.init_gain * start, in.wiring);
 }
 
 ValueId fed_forward(Recorder& r, const std::string& n, const Wiring& wiring, ValueId x) {

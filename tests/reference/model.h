@@ -25,7 +25,7 @@ struct DecoderSpec {
   uint32_t step = 1;
   // What transformers have learned since, as numbers of the papers.
   int64_t head_width = 0, kv_heads = 0, window = 0, embedding_width = 0;  ///< 0: as in 2017
-  double scale = 0, attention_cap = 0, logit_cap = 0, embedding_scale = 0, gain_offset = 0;
+  double mixing = 1, scale = 0, attention_cap = 0, logit_cap = 0, embedding_scale = 0, gain_offset = 0;
   double rotary_base = 0, local_base = 0, rotary_share = 1;  ///< base 0: positions are learned
   bool neighbours = false, first_stays = false, second_sees_all = false, gated = false, parallel = false,
        shared_norm = false, across_heads = false, token_types = false, alibi = false;
@@ -62,6 +62,7 @@ inline DecoderSpec spec_of(const ModelConfig& c, int64_t batch, int64_t position
   s.kv_heads = c.attention.kv_heads;
   s.window = c.attention.window;
   s.second_sees_all = c.attention.pattern == "wf";
+  s.mixing = static_cast<double>(c.attention.mixing);
   s.scale = static_cast<double>(c.attention.scale);
   s.attention_cap = static_cast<double>(c.attention.cap);
   s.logit_cap = static_cast<double>(c.logit_cap);
@@ -354,7 +355,9 @@ class Decoder {
         }
         for (int64_t s = first; s <= t; ++s)
           for (int64_t j = 0; j < dh; ++j)
-            out[at((row * H + h) * dh + j)] += weights[at(s - first)] / sum * v[key(s, j)];
+            out[at((row * H + h) * dh + j)] += Var(s_.mixing) * weights[at(s - first)] / sum * v[key(s, j)];
+        for (int64_t j = 0; j < dh && s_.mixing != 1; ++j)
+          out[at((row * H + h) * dh + j)] += Var(1 - s_.mixing) * v[key(t, j)];
       }
     return out;
   }

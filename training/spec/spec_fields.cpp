@@ -75,6 +75,8 @@ constexpr When kPlainHead{
     "model.masked_head", "a head without a bias of its own"};
 constexpr When kWindow{[](const RunSpec& s) { return transforms(s) && s.model.attention.window > 0; },
                        "model.attention_window", "a window"};
+constexpr When kProjected{[](const RunSpec& s) { return transforms(s) && s.model.output_projection; },
+                          "model.output_projection", "true"};
 constexpr When kTransferred{minds_width, "model.transfer"};
 constexpr When kDeepened{[](const RunSpec& s) { return minds_width(s) && s.model.transfer != Transfer::Mup; },
                          "model.transfer"};
@@ -603,6 +605,21 @@ void add_attention_fields(std::vector<Field>& fields) {
        "Which layers have the window, a letter a layer and from the start again: w has it, f sees all. wf is "
        "Gemma 2's, wwwwwf Gemma 3's; nothing gives all of them the window.",
        false, kWindow}));
+  fields.push_back(real<member<&AttentionConfig::mixing>>(
+      {"model.attention_mixing", "mixing", "",
+       "How much of what self-attention hands on it has mixed from all symbols that it sees; the rest is each "
+       "symbol's own. 1 mixes as ever, 0 leaves each symbol to itself. Cross-attention always mixes.",
+       false, kTransformer},
+      0, 1));
+  fields.push_back(read_if(
+      any_keeps_size, "model.placement",
+      real<member<&AttentionConfig::start>>(
+          {"model.attention_start", "start of W_O", "",
+           "The matrix W_O behind self-attention starts so many times as large as the rule says, so that attention "
+           "says less at first.",
+           false, kProjected},
+          0, 1000),
+      "one without unit vectors"));
 }
 
 void add_train_fields(std::vector<Field>& fields) {

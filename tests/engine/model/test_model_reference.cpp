@@ -258,6 +258,14 @@ const Ingredient kIngredients[] = {
        c.attention.cap = 0.5f;
        c.attention.scale = 1.25f;
      }},
+    {"half mixed", [](ModelConfig& c) { c.attention.mixing = 0.5f; }},
+    {"each token to itself", [](ModelConfig& c) { c.attention.mixing = 0; }},
+    {"a quarter mixed, in groups",
+     [](ModelConfig& c) {
+       c.heads = 4;
+       c.attention.kv_heads = 2;
+       c.attention.mixing = 0.25f;
+     }},
     {"output bias", [](ModelConfig& c) { c.output_bias = true; }},
     {"logit scale", [](ModelConfig& c) { c.logit_scale = 0.3f; }},
     {"logit cap", [](ModelConfig& c) { c.logit_cap = 0.7f; }},

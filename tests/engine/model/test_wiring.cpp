@@ -100,6 +100,47 @@ TEST_CASE("init scale: the matrices of the sub-layers start so many times as lar
   }
 }
 
+TEST_CASE("attention start: W_O of self-attention starts so many times as large, and nothing else") {
+  const TinyOptions plain{.placement = Placement::Pre};
+  TinyOptions half = plain;
+  half.change = [](ModelConfig& c) { c.attention.start = 0.5f; };
+  const Tiny whole(plain), scaled(half);
+  for (const ParameterInfo& p : whole.store->parameters()) {
+    INFO(p.name);
+    const auto a = whole.store->read(whole.store->find(p.name)),
+               b = scaled.store->read(scaled.store->find(p.name));
+    REQUIRE(a.size() == b.size());
+    for (size_t i = 0; i < a.size(); ++i) CHECK(b[i] == (p.name.ends_with(".wo") ? 0.5f * a[i] : a[i]));
+  }
+}
+
+TEST_CASE("attention mixing: 1 records what is recorded without it, and 0 is a window of one symbol") {
+  constexpr auto self = [](ModelConfig& c) { c.attention.mixing = 0; };
+  constexpr auto window = [](ModelConfig& c) { c.attention.window = 1; };
+  constexpr auto half = [](ModelConfig& c) { c.attention.mixing = 0.5f; };
+  for (const int32_t classes : {0, 5}) {  // a decoder, and an encoder
+    INFO(classes);
+    const auto tiny = [&](void (*change)(ModelConfig&)) {
+      auto t = std::make_unique<Tiny>(
+          TinyOptions{.classes = classes, .optimizer = Optimizer::None, .change = change});
+      t->fill(1);
+      t->program->replay(t->inputs(1));
+      return t;
+    };
+    const auto plain = tiny(nullptr), to_itself = tiny(self), one = tiny(window), mixed = tiny(half);
+    for (const Node& node : plain->program->data().nodes)
+      CHECK((!node.name.ends_with(".own") && !node.name.ends_with(".mixed")));
+    // Zero times finite numbers, and one times the others, are exact.
+    CHECK(to_itself->program->loss() == one->program->loss());
+    CHECK(std::abs(mixed->program->loss() - plain->program->loss()) > 1e-5 * plain->program->loss());
+    for (const ParameterInfo& p : plain->store->parameters()) {
+      if (!p.trainable) continue;
+      INFO(p.name);
+      CHECK(to_itself->program->read(p.name, true) == one->program->read(p.name, true));
+    }
+  }
+}
+
 TEST_CASE(
     "wiring: behind SimpleNorm's norms the size of no matrix of a branch is seen, behind Res-Post-LN's it is") {
   // How far the loss moves, relatively, when a matrix is four times itself.

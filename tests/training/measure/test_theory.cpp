@@ -533,6 +533,8 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else") {
   CHECK(drawn([](ModelConfig& c) { c.embedding_scale = 1; }) == 0);
   CHECK(drawn([](ModelConfig& c) { c.token_types = 2; }) == 0);
   CHECK(drawn([](ModelConfig& c) { c.init_scale = 0.5f; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.attention.start = 0.5f; }) == 0);
+  CHECK(drawn([](ModelConfig& c) { c.attention.mixing = 0.5f; }) == 0);
   CHECK(drawn([](ModelConfig& c) { c.decoder.layers[1].feed_forward.parallel = true; }) == 0);
   CHECK(drawn([](ModelConfig& c) { c.biases = Biases::None; }) == 1);  // they start at zero
   CHECK(drawn([](ModelConfig& c) { c.gain_offset = true; }) == 1);     // the same function

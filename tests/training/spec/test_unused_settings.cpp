@@ -53,7 +53,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run") {
       "model.memory=8 model.norm=rms model.placement=pre model.init=normal002 model.init_scale=0.5 "
       "model.activation=gelu model.positions=none model.tied=false model.output_projection=false "
       "model.head_width=6 model.kv_heads=1 model.attention_scale=0.7 model.attention_cap=0.5 "
-      "model.attention_window=3 model.gated=true model.biases=none model.embedding_scale=1.5 "
+      "model.attention_window=3 model.attention_mixing=0.5 model.attention_start=0.5 model.gated=true model.biases=none model.embedding_scale=1.5 "
       "model.embedding_width=6 model.token_types=2 model.logit_scale=0.5 model.output_bias=true model.logit_cap=0.5 "
       "model.gain_offset=true "
       "model.eps=0.1 model.transfer=completep model.dropout_residual=0.2 model.dropout_attention=0.2 "

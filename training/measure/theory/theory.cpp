@@ -131,6 +131,8 @@ Objection of_model(const ModelConfig& c) {
   if (c.init != InitRule::Xavier && c.init != InitRule::Theory)
     return "the weights do not start with Xavier's variances";
   if (c.init_scale != 1) return "the weights start larger or smaller than Xavier's";
+  if (c.attention.start != 1) return "W_O starts larger or smaller than Xavier's";
+  if (c.attention.mixing != 1) return "attention gives a token a share of its own values";
   if (c.activation != Activation::Relu) return "the activation is not ReLU";
   if (!is_plain(c.norm))
     return "rows leave this norm with another mean square than one, or its backward pass holds something constant";
