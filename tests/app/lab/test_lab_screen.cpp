@@ -241,6 +241,19 @@ TEST_CASE("no label of the timeline reaches over the buttons beside it, however 
     }
 }
 
+TEST_CASE("before a fork its place among the shares of variance says at which step it starts") {
+  LabDriver lab(fixture::four_runs());
+  for (const int step : {100, 149, 200}) {
+    lab.state.screens.lab.transport().pinned_step = step;
+    lab.driver.frames(2);
+    std::string text;  // in lines, as the place is narrow
+    for (const ui::TextRecord& line : lab.ui.texts()) text += line.text + " ";
+    INFO(step);
+    CHECK(test::contains(text, "starts at step 150") == (step < 150));
+    CHECK_FALSE(test::contains(text, "not measured yet"));
+  }
+}
+
 TEST_CASE("the marks of the timeline keep their words in a small window") {
   for (const float scale : {1.f, 1.5f}) {
     LabDriver lab(view_with({{1, 40}, {2, 180}}, 300), {1280, 720}, scale);
