@@ -243,7 +243,7 @@ OpRules reweigh_rules() {
       {.title = "Shares of what is common and what differs",
        .formula = R"(y = u (x - \bar{x}) + v \bar{x})",
        .shapes = "x and y (B,T,D); the mean is over the batch at each position, or over all tokens",
-       .rule = R"(dx = p (dy - \overline{dy}) + q \overline{dy})",
+       .rule = R"(dx = p (dy - \bar{dy}) + q \bar{dy})",
        .reads = {1}}};
   return {kRows};
 }

@@ -127,6 +127,7 @@ class StoppingBackend final : public WrappedBackend {
 TEST_CASE("the time of a step is known of steps alone in which the process was not stopped") {
   bool stops = true;
   LabOptions options = silent();
+  options.backend = {.cuda = true};  // the Lab makes a CPU itself
   options.open_backend = [&](BackendChoice) { return std::make_unique<StoppingBackend>(stops); };
   LabTrainer trainer(options);
   trainer.carry_out(session::ReplaceRuns{two(), {}, true});
