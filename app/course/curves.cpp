@@ -32,7 +32,7 @@ bool stat_name(const std::string& name) {
     for (const ResidualRow* row : residual_rows())
       if (!row->factor.empty()) words += fmt::format("|{}", row->word);
     return std::regex(
-        R"(rate|critical_rate|total\.grad_norm|emb\.(spike_ratio|update_cosine)|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|spike_ratio|update_cosine|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|read\.\d+|stream\.\d+\.gradient_square)" +
+        R"(rate|critical_rate|total\.grad_norm|(dec\.)?readout\.(sight|identity)|(enc\.|dec\.)?L\d\d\.ffn\.(sight|identity|directions|hearing|w2\.telling)|emb\.(spike_ratio|update_cosine)|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|spike_ratio|update_cosine|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|read\.\d+|stream\.\d+\.gradient_square)" +
         words +
         R"()|(attn|cross)\.(attention_entropy|largest_logit|first_mass|head\.\d+\.(entropy|logit|first_mass))))");
   }();

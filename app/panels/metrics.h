@@ -26,6 +26,11 @@ enum class Metric : uint8_t {
   LayerCosine,
   Extreme,
   EffectiveRank,
+  Sight,
+  Hearing,
+  Telling,
+  Identity,
+  Directions,
   AttentionEntropy,
   LargestLogit,
   FirstMass,
@@ -37,6 +42,7 @@ enum class MetricPlace : uint8_t {
   Matrix,       // each matrix: the user chooses one
   Layer,        // the whole layer: one number over all its parameters
   FeedForward,  // its feed-forward sub-layer
+  Tokens,       // what its feed-forward sub-layer reads, over the tokens of the step's batch
   Sublayer,     // each sub-layer
   Heads         // each attention, and each of its heads
 };

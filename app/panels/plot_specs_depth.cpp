@@ -356,6 +356,119 @@ std::string dominant_sentence(const LabView& view, view::LabData& data, int step
   return {};
 }
 
+// The values over their largest; NaN stays.
+std::vector<float> over_largest(std::vector<float> values) {
+  float largest = 0;
+  for (const float v : values) largest = std::max(largest, usable(v) ? v : 0);
+  for (float& v : values) v = largest > 0 ? v / largest : std::numeric_limits<float>::quiet_NaN();
+  return values;
+}
+
+// By how many times a line's first value exceeds its last.
+double fall_of(const std::vector<float>& values) {
+  const bool known = values.size() > 1 && usable(values.front()) && usable(values.back());
+  return known ? double(values.front()) / double(values.back()) : 0;
+}
+
+std::string times_of(double fall) {
+  return fall < 10 ? ui::number(fall, 2) : ui::grouped(std::llround(fall));
+}
+
+// Draws hearing (dashed) and the part of the gradient that tells tokens apart (dotted) beside a run's sight. Both are
+// shares of the layer that has most, as their sizes follow the batch's.
+void add_hearing(PlotSpec& plot, const Series& sight, const DepthPoints& hearing,
+                 const DepthPoints& telling) {
+  const auto add = [&](const DepthPoints& points, ui::Dash dash, const char* name) {
+    Series s = sight;
+    s.id += " " + tr(name);
+    s.x = Column::of(std::vector<float>(points.x));
+    s.y = Column::of(over_largest(points.y));
+    s.dash = dash;
+    s.end_label = s.end_marker = false;
+    plot.series.push_back(std::move(s));
+  };
+  if (hearing.measured()) add(hearing, {6, 4}, "hearing");
+  if (telling.measured())
+    add(telling, {ui::line::reference_on, ui::line::reference_off}, "what tells tokens apart");
+}
+
+// Says by how much sight falls on the way up and hearing on the way down, of the run that loses most of both.
+std::string sight_sentence(const Best& worst, const std::vector<float>& sight,
+                           const std::vector<float>& hearing, const std::vector<float>& telling) {
+  const double up = fall_of(sight), down = fall_of(hearing) > 0 ? 1 / fall_of(hearing) : 0;
+  if (!worst.run || !(up > 0) || !(down > 0)) return {};
+  if (up < 2 && down < 2) return tr("All layers see and hear about alike.");
+  return tr(
+      "{run}: on the way up sight falls {up}×, on the way down hearing {down}×; what both leave differs by {flat}×.",
+      {{"run", worst.who()},
+       {"up", times_of(up)},
+       {"down", times_of(down)},
+       {"flat", times_of(spread_of(telling))}});
+}
+
+PlotSpec sight_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
+  const MetricInfo& about = info(Metric::Sight);
+  PlotSpec plot{.id = "sight-by-layer", .note = tr("log scale; dashed: hearing; dotted: what both leave")};
+  put_title(plot, about, about.by_layer);
+  plot.x = layer_axis(view::most_layers(view));
+  plot.y.label = at_step(axis_of(view, about, options), options.step);
+  Range range;
+  Best worst;
+  for (size_t i = 0; i < view.runs.size(); ++i)
+    for (const view::Side side : view::sides_of(view.runs[i])) {
+      const auto along = [&](Metric metric) {
+        return along_depth(data, view.runs[i], metric, options.matrix, options.step, side);
+      };
+      DepthPoints sight = along(Metric::Sight);
+      if (!sight.measured()) continue;
+      const DepthPoints hearing = along(Metric::Hearing), telling = along(Metric::Telling);
+      if (const double lost = fall_of(sight.y); lost > worst.value) {
+        worst = {&view.runs[i], lost, side};
+        plot.sentence = sight_sentence(worst, sight.y, hearing.y, telling.y);
+      }
+      Series line = layer_line(view, i, options.compact, side);
+      line.x = Column::of(std::move(sight.x));
+      line.y = Column::of(std::move(sight.y));
+      plot.series.push_back(line);
+      add_hearing(plot, line, hearing, telling);
+    }
+  for (const Series& s : plot.series)
+    for (const float v : s.y.values) range.add(v);
+  if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, Metric::Sight);
+  log_axis(plot.y, range.lo, range.hi);
+  return finished(std::move(plot), view, options);
+}
+
+// Draws each run's token identity at step 1, before any training, as a dotted line.
+void add_untrained(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
+  for (size_t i = 0; i < view.runs.size() && options.step > 1; ++i) {
+    if (view.runs[i].forked_from >= 0) continue;
+    DepthPoints start = along_depth(data, view.runs[i], Metric::Identity, options.matrix, 1);
+    if (!start.measured()) continue;
+    Series s = layer_line(view, i, options.compact, view::Side::Main);
+    s.id += " " + tr("untrained");
+    s.x = Column::of(std::move(start.x));
+    s.y = Column::of(std::move(start.y));
+    s.dash = ui::Dash{ui::line::reference_on, ui::line::reference_off};
+    s.end_label = s.end_marker = false;
+    plot.series.push_back(std::move(s));
+  }
+}
+
+// Says how much of what the top layer reads each run's token still fixes, of the run in which that is least.
+std::string identity_sentence(const LabView& view, view::LabData& data, const PlotOptions& options) {
+  Best least{.value = 2};
+  for (const RunView& run : view.runs)
+    for (const view::Side side : view::sides_of(run)) {
+      const double top =
+          last_finite(along_depth(data, run, Metric::Identity, options.matrix, options.step, side).y);
+      if (top < least.value) least = {&run, top, side};
+    }
+  if (!least.run) return {};
+  return tr("{run}: of what differs at its top layer, the token there fixes {share} %.",
+            {{"run", least.who()}, {"share", std::lround(100 * least.value)}});
+}
+
 // Adds dotted lines with the shares' medians over tokens, for runs in which one token dominates.
 void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -376,6 +489,7 @@ void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const
 PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions& options, Metric metric) {
   if (metric == Metric::Gradient) return gradient_by_layer_plot(view, data, options);
   if (metric == Metric::HiddenNorm) return hidden_norm_plot(view, data, options);
+  if (metric == Metric::Sight) return sight_plot(view, data, options);
   const MetricInfo& about = info(metric);
   PlotSpec plot{.id = fmt::format("{}-by-layer", about.id), .note = about.note};
   put_title(plot, about, about.by_layer);
@@ -404,6 +518,11 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
     add_medians(plot, view, data, options);
     if (const std::string said = dominant_sentence(view, data, options.step); !said.empty())
       plot.sentence = said + " " + tr("Dotted: the median by token.");
+  }
+  if (metric == Metric::Identity && !plot.series.empty()) {
+    add_untrained(plot, view, data, options);
+    plot.sentence = identity_sentence(view, data, options) + " " + tr("Dotted: untrained.");
+    range.add(1);
   }
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
   if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view) &&

@@ -90,8 +90,10 @@ bool kept_at_moments(const std::string& name) {
 bool kept_at_end(const std::string& name) {
   static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
   static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");
+  static const std::regex tokens(
+      R"((enc\.|dec\.)?(L\d\d\.ffn\.(sight|identity|directions|hearing|w2\.telling)|readout\.(sight|identity)))");
   return name == kCriticalStat || std::regex_match(name, logits) || std::regex_match(name, updates) ||
-         kept_at_steps(name) || kept_at_moments(name);
+         std::regex_match(name, tokens) || kept_at_steps(name) || kept_at_moments(name);
 }
 
 }  // namespace

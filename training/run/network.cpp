@@ -197,6 +197,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   if (!network->values.sublayers.empty())
     network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   network->updates.emplace(network->program->data());
+  network->tokens.emplace(network->program->data());
   bool new_wiring = true;
   if (older) {
     transfer_weights(*older, network->store,

@@ -19,6 +19,7 @@
 #include "training/data/task.h"
 #include "training/io/safetensors.h"
 #include "training/measure/look.h"
+#include "training/measure/token_metrics.h"
 #include "training/measure/update_metrics.h"
 #include "training/spec/spec.h"
 
@@ -52,6 +53,7 @@ struct Network {
   Program* newest = nullptr;     ///< program of the last step; nullptr before the first
   std::optional<Look> measured;  ///< at measured_row(); only a transformer has sub-layers to measure
   std::optional<UpdateMeasurements> updates;  ///< of the steps that the programs make
+  std::optional<TokenMeasurements> tokens;    ///< of their batches
   /// The training program for a shape, sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order

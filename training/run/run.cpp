@@ -157,6 +157,8 @@ class Frame {
       layout_.insert(layout_.end(), network.measured->layout().begin(), network.measured->layout().end());
     measured_ = layout_.size() - replayed_;
     layout_.insert(layout_.end(), network.updates->layout().begin(), network.updates->layout().end());
+    updated_ = layout_.size();
+    layout_.insert(layout_.end(), network.tokens->layout().begin(), network.tokens->layout().end());
     layout_.push_back({kCriticalStat, 0});
     numbers_.assign(layout_.size(), kNotKnown);
   }
@@ -169,20 +171,23 @@ class Frame {
   /// The numbers of what the step did to the weights.
   std::span<double> updates() {
     const size_t first = replayed_ + measured_;
-    return std::span(numbers_).subspan(first, numbers_.size() - 1 - first);
+    return std::span(numbers_).subspan(first, updated_ - first);
   }
-  /// Makes the numbers of these two unknown.
+  /// The numbers of what the step's batch tells apart.
+  std::span<double> tokens() { return std::span(numbers_).subspan(updated_, numbers_.size() - 1 - updated_); }
+  /// Makes the numbers of these three unknown.
   void forget() {
-    std::ranges::fill(measured(), kNotKnown);
-    std::ranges::fill(updates(), kNotKnown);
-    known = false;
+    for (const std::span<double> numbers : {measured(), updates(), tokens()})
+      std::ranges::fill(numbers, kNotKnown);
+    known = knows_tokens = false;
   }
-  bool known = false;  ///< these two hold a step's numbers
+  bool known = false;         ///< the first two hold a step's numbers
+  bool knows_tokens = false;  ///< the third does
   double& critical_rate() { return numbers_.back(); }
 
  private:
   std::vector<StatInfo> layout_;
-  size_t replayed_, measured_;
+  size_t replayed_, measured_, updated_;
   std::vector<double> numbers_;
 };
 
@@ -439,7 +444,32 @@ struct Run::Impl : RunIdentity {
 
   /// Measures the update of the step just replayed if measure_live() measured its start.
   void measure_update(Program& program, const StepInputs& inputs) {
-    if (looks_at_update) network->updates->after(program, inputs, frame->updates());
+    if (!looks_at_update) return;
+    network->updates->after(program, inputs, frame->updates());
+  }
+
+  /// Measures the batch of the step just replayed at every fourth step, as that costs more, and at the last; between
+  /// them the numbers are repeated, by a run that goes on from a file or a keyframe too.
+  void measure_tokens(Program& program, int64_t step) {
+    constexpr int64_t kEvery = 4;
+    if (!looks_at_update) return;
+    if ((step - 1) % kEvery != 0 && step != spec.train.steps) {
+      if (frame->knows_tokens || repeat_tokens(step)) return;
+    }
+    network->tokens->measure(program, frame->tokens());
+    frame->knows_tokens = true;
+  }
+  /// Takes the numbers of the step before from the history, if it has them.
+  bool repeat_tokens(int64_t step) {
+    std::vector<float> before;
+    int32_t found = 0;
+    if (!history->frame(static_cast<int32_t>(step - 1), before, found) || found != step - 1 ||
+        before.size() != frame->numbers().size())
+      return false;
+    const std::span<double> tokens = frame->tokens();
+    std::copy_n(before.end() - 1 - std::ssize(tokens), tokens.size(), tokens.begin());
+    frame->knows_tokens = std::ranges::any_of(tokens, [](double number) { return std::isfinite(number); });
+    return frame->knows_tokens;
   }
 
   // Holds at the first step and at every n-th after it, but not at steps that are silently repeated.
@@ -653,6 +683,7 @@ void Run::step() {
   run.measure_live(step);
   program.replay(inputs);
   run.measure_update(program, inputs);
+  run.measure_tokens(program, step);
   run.memory.take(program, run.network->values.memories);
   run.frame->critical_rate() = run.critical_rate(program, step);
   run.try_along(program, step);

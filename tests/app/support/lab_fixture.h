@@ -55,6 +55,8 @@ inline std::vector<StatInfo> stat_layout(int layers) {
         stats.push_back({fmt::format("L{:02}.{}.{}", layer, matrix, norm), layer});
     for (const char* number : {"spike_ratio", "update_cosine"})
       stats.push_back({fmt::format("L{:02}.{}", layer, number), layer});
+    for (const char* number : {"sight", "identity", "directions", "hearing", "w2.telling"})
+      stats.push_back({fmt::format("L{:02}.ffn.{}", layer, number), layer});
     for (int sub = 0; sub < 2; ++sub) {
       const std::string name = fmt::format("L{:02}.{}", layer, sub ? "ffn" : "attn");
       for (const char* number : {"token_cosine", "layer_cosine", "branch.variance", "input.variance",
@@ -94,6 +96,12 @@ inline std::shared_ptr<History> history_of(int run, int from, const LabShape& sh
       for (int matrix = 0; matrix < 6; ++matrix)
         for (double norm : {0.01 * std::pow(1.3, layer) / (1 + run), 8.0 + matrix}) stats.push_back(norm);
       for (double number : {step % 100 == 60 ? 4.0 : 0.9 + 0.1 * layer, 0.3 + 0.05 * layer})
+        stats.push_back(number);
+      // Sight falls by three per layer upwards in the stuck run, and hearing downwards.
+      const double seen = run == 0 ? std::pow(3.0, 1 - layer) : 0.9,
+                   heard = run == 0 ? 0.02 * std::pow(3.0, layer - shape.layers) : 0.01;
+      const double known = run == 0 ? 0.95 * std::pow(0.75, layer - 1) : 0.9 - 0.03 * layer;
+      for (double number : {seen, known, run == 0 ? 9.0 - layer : 10.0, heard, 2 * seen * heard})
         stats.push_back(number);
       for (int sub = 0; sub < 2; ++sub) {
         const double alike = run == 0 ? 0.98 : 0.2 + 0.05 * layer;
