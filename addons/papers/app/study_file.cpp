@@ -29,6 +29,11 @@ std::vector<Bundle> rows_of(Table& part) {
     if (!is_name(rows.back().name))
       table.refuse("name",
                    Message("'{}': expected small letters, digits, hyphens and points", rows.back().name));
+    try {
+      for (const std::string& edit : table.texts("edits")) rows.back().edits.push_back(edit_from(edit));
+    } catch (const Error& error) {
+      table.refuse("edits", error.message);
+    }
     table.done();
   }
   return rows;
@@ -293,9 +298,11 @@ nlohmann::json to_json(const StudyFile& study, const std::vector<Grid>& grids) {
   for (const Grid& grid : grids) {
     complete = complete && grid.complete;
     parts.push_back({{"name", grid.plan.name}, {"title", grid.plan.title}, {"sweep", to_json(grid)}});
-    for (const Bundle& row : grid.plan.bundles)
-      parts.back()["rows"].push_back(
-          {{"name", row.name}, {"title", row.title}, {"source", row.source}, {"set", row.set}});
+    for (const Bundle& row : grid.plan.bundles) {
+      nlohmann::json& out = parts.back()["rows"].emplace_back();
+      out = {{"name", row.name}, {"title", row.title}, {"source", row.source}, {"set", row.set}};
+      for (const Edit& edit : row.edits) out["edits"].push_back(to_string(edit));
+    }
   }
   return {{"format", "normscope study 1"},
           {"study", study.name},

@@ -273,6 +273,7 @@ std::vector<StudyRun> runs_of(const Plan& plan) {
       } catch (const Error& error) {
         cell.refused = error.message;
       }
+      if (!plan.bundles.empty()) cell.edits = plan.bundles[row].edits;
       cell.spec.seed = 1;
       most = std::max(most, plan.seeds_of(column, row));
       cells.push_back(std::move(cell));

@@ -33,6 +33,7 @@ struct Bundle {
   std::string name;              ///< "pre-rms"
   std::string title, source;     ///< "Pre-LN, RMSNorm"; who proposed it
   std::vector<std::string> set;  ///< KEY=VALUE in order; see assign()
+  std::vector<Edit> edits{};     ///< of its runs while they train
   bool operator==(const Bundle&) const = default;
 };
 

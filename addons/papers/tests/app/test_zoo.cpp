@@ -330,6 +330,34 @@ TEST_CASE("study: every one that comes with the program can be read and asks for
   }
 }
 
+TEST_CASE("study: a row's edits change its own runs, and nobody else's") {
+  const sweep::StudyFile study = sweep::parse_study(R"(
+title = "T"
+question = "Q?"
+[[part]]
+name = "p"
+title = "P"
+axes = ["train.lr=1e-3,3e-3"]
+seeds = 2
+row = [
+  { name = "plain", title = "t", source = "s", set = ["model.layers=2"] },
+  { name = "late", title = "t", source = "s", set = ["model.layers=2"], edits = ["3:model.placement=pre", "5:train.lr=1e-4"] },
+])",
+                                                    "edits.toml");
+  const std::vector<experiments::StudyRun> runs = sweep::study_of(study).runs;
+  REQUIRE(runs.size() == 8);
+  for (const experiments::StudyRun& run : runs)
+    CHECK(run.edits == (run.row == 0
+                            ? std::vector<Edit>{}
+                            : std::vector<Edit>{{3, "model.placement", "pre"}, {5, "train.lr", "1e-4"}}));
+  CHECK(runs[0].key() != runs[2].key());
+  CHECK(contains(
+      sweep::to_json(study,
+                     sweep::grids_of(study, {.runs = std::vector<std::optional<experiments::RunNumbers>>(8)}))
+          .dump(),
+      R"("edits":["3:model.placement=pre","5:train.lr=1e-4"])"));
+}
+
 TEST_CASE("study: the transfer to other depths has been asked of every placement that it has rules for") {
   std::set<std::string> asked;
   for (const char* name : {"depth-transfer", "placements-transfer"})
