@@ -24,9 +24,10 @@ const ValueInfo& info(const ProgramData& step, ValueId value) {
 }
 
 /// The name of the matrix that a node multiplies by; empty for other nodes.
-std::string_view matrix_of(const ProgramData& step, const Node& node) {
-  if (node.op != OpKind::Linear || info(step, node.in[1]).role != Role::Parameter) return {};
-  return info(step, node.in[1]).name;
+std::string_view matrix_of(const std::vector<ValueInfo>& values, const Node& node) {
+  if (node.op != OpKind::Linear) return {};
+  const ValueInfo& matrix = values[static_cast<size_t>(node.in[1])];
+  return matrix.role == Role::Parameter ? std::string_view(matrix.name) : std::string_view();
 }
 
 bool is_kept(const ProgramData& step, ValueId value, bool gradient) {
@@ -38,6 +39,13 @@ bool is_kept(const ProgramData& step, ValueId value, bool gradient) {
 }
 
 }  // namespace
+
+std::vector<ValueId> heard_values(const Tape& tape) {
+  std::vector<ValueId> heard;
+  for (const Node& node : tape.nodes())
+    if (matrix_of(tape.values(), node).ends_with(".ffn.w2")) heard.push_back(node.out);
+  return heard;
+}
 
 void Differing::take(const float* all, size_t width, const CountedTokens& tokens) {
   width_ = width;
@@ -99,7 +107,7 @@ std::vector<TokenMeasurements::Place> TokenMeasurements::places_of(const Program
     return known != places.end() ? *known : *places.insert(places.end(), Place{.name = name, .layer = layer});
   };
   for (const Node& node : step.nodes) {
-    const std::string_view matrix = matrix_of(step, node);
+    const std::string_view matrix = matrix_of(step.values, node);
     if (matrix.ends_with(".ffn.w1")) {
       place_of(matrix, node.layer).input = node.in[0];
     } else if (matrix.ends_with(".ffn.w2")) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/tape/program.h"
+#include "engine/tape/tape.h"
 #include "training/measure/spectrum.h"
 
 namespace normscope {
@@ -41,6 +42,10 @@ class Differing {
   EffectiveRankRoom room_;
 };
 
+/// The values of a recorded step whose gradients are read here, d_t of every layer, so that a program keeps them
+/// (SealOptions::kept_gradients).
+std::vector<ValueId> heard_values(const Tape& tape);
+
 /// Measures these numbers, each with its name in layout(). Over the tokens t of the batch that count, of each stack
 /// alone, a bar is a mean over tokens, x_t is what W1 of a layer reads, h_t what W2 reads, and d_t the gradient of the
 /// loss at W2's output. Ours, except the last.
@@ -54,8 +59,8 @@ class Differing {
 /// times as large, three are left.
 /// "readout.sight", "readout.identity": the same two of what the output layer reads; of two stacks "dec.readout".
 ///
-/// A number is NaN, not measured, where the batch has a single token or nothing differs, where its tensor is not kept
-/// (train.reuse_gradients), and a share where the input has no symbols.
+/// A number is NaN, not measured, where the batch has a single token or nothing differs, where its tensor is not kept,
+/// and a share where the input has no symbols.
 class TokenMeasurements {
  public:
   explicit TokenMeasurements(const ProgramData& step);

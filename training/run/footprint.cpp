@@ -13,6 +13,7 @@
 #include "engine/tape/store.h"
 #include "training/io/text.h"
 #include "training/measure/look.h"
+#include "training/measure/token_metrics.h"
 
 namespace normscope {
 namespace {
@@ -102,7 +103,7 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
   const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
   MemoryPlan reused = plan;
   const std::vector<Instruction> instructions = instructions_of(tape, needs_gradient, model.loss);
-  passes::share_gradient_memory(tape, passes::place_probes(tape, instructions), reused);
+  passes::share_gradient_memory(tape, passes::place_probes(tape, instructions), reused, heard_values(tape));
 
   Footprint need;
   need.parameters = 4 * store.size();

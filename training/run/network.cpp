@@ -115,11 +115,13 @@ Program training_program(Store& store, const RunSpec& spec, const BatchShape& sh
   const ModelValues recorded = record_model(tape, spec.model, step_options(spec, shape));
   if (!store.materialized()) store.materialize(spec.seed);
   if (values) *values = recorded;
+  const std::vector<ValueId> heard = heard_values(tape);
   return seal(tape, {.loss = recorded.loss,
                      .backward = true,
                      .update = update_op(spec.train.optimizer),
                      .clip = true,
                      .reuse_bytes = spec.train.reuse_gradients,
+                     .kept_gradients = heard,
                      .keep_probabilities = false});
 }
 
