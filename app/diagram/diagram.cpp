@@ -176,6 +176,7 @@ std::optional<RunSpec> spec_in_question(const DiagramState& state, const Diagram
   const RunSpec& source = *input.view.runs[static_cast<size_t>(run)].spec;
   const auto& change = state.dragging ? state.preview : state.slot_hovered;
   if (change && !change->empty()) return with_change(source, nullptr, *change);
+  if (state.model_hovered) return with_change(source, &*state.model_hovered, {});
   if (!state.preset_hovered) return {};
   ModelConfig model = source.model;
   set_placement(model, *state.preset_hovered);

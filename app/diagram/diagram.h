@@ -5,7 +5,8 @@
 //
 // Controls: diagram/run/A, diagram/preset/Post, diagram/stack (the stack that presets change; compact: the one shown),
 // diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse, diagram/layer2/attn/{before,after,stream}
-// (slots, also cross and ffn; value: the norm's kind), diagram/final, diagram/embedding; the encoder of an
+// (slots, also cross and ffn; value: the norm's kind), diagram/final, diagram/embedding; diagram/layer2/attn/mixing
+// (opens diagram/attention/{mixing,start,reads}), diagram/arrow (from the embedding to a layer); the encoder of an
 // encoder-decoder has the same names with enc/ before layer; diagram/layer2/attn/{skip,branch}-scale (pills);
 // diagram/kind/{lock,ln,rms,...} (the menu); diagram/layer2/skip and diagram/layer2/attn/skip (leave out). A model
 // without a residual stream has diagram/layer1/conv/after and the like (addons/systems/app/diagram_chain.cpp).
@@ -129,6 +130,9 @@ struct DiagramState {
   std::optional<Placement> preset_asked;    // by the palette or a chain's picture; draw_presets() applies it
   // The change that Enter on the hovered empty slot, or a click on the hovered kind, would make.
   std::optional<view::WiringChange> slot_hovered;
+  // The change that a click or a release on what is under the mouse would make to more than the norms, while runs are
+  // instant: of attention, or of what a layer reads.
+  std::optional<ModelConfig> model_hovered;
   bool placement_asked = false;  // "Save as a placement" was pressed: the app asks for a file name
   float scroll = 0;
 
@@ -141,6 +145,9 @@ struct DiagramState {
   std::optional<view::SlotId> focus_next;  // slot that gets the focus in the next frame
   std::optional<view::SlotId> menu;        // slot for which the list of kinds is open
   std::optional<double> epsilon;           // of that slot's norm, as edited in the list
+  std::optional<view::SlotId> attention;   // a slot of the attention whose menu is open
+  std::optional<view::Side> arrow;         // stack whose embedding is being dragged to a layer
+  std::optional<int> arrow_layer;          // 0-based; the layer under that arrow's head
   bool only_this = false;                  // Alt: only this norm moves
   bool from_start = false;                 // Shift: D starts at step 0
   bool brush = false;                      // Ctrl: only the layers that the drag passed
@@ -227,6 +234,21 @@ bool is_left_out(const DiagramState&, const std::string& name);
 void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<session::Command>&);
 void leave_out_controls(ui::Ui&, DiagramState&, const DiagramInput&, int run, const StackLayout&,
                         const ui::Rect& clip, std::vector<session::Command>&);
+// Registers the functions that a click changes and the embedding, which is dragged to a layer; draws the menu of
+// attention.
+void function_controls(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&,
+                       const ui::Rect& clip, std::vector<session::Command>&);
+// Whether a layer's branches also read the embedding.
+bool reads_embedding(const StackWiring&, int layer);
+// "mixing 0.5", "each token to itself", "W_O × 0.3": how attention differs from the usual one.
+std::vector<std::string> attention_words(const ModelConfig&);
+// Registers what a click on attention and a drag from the embedding change, and draws attention's menu.
+void function_controls(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&,
+                       const ui::Rect& clip, std::vector<session::Command>&);
+// Whether a layer's branches also read the embedding.
+bool reads_embedding(const StackWiring&, int layer);
+// "mixing 0.5", "each to itself", "W_O × 0.3": how attention differs from the usual one.
+std::vector<std::string> attention_words(const ModelConfig&);
 struct LeftOutWords {
   std::string lead, text;
 };

@@ -398,6 +398,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
                  false);
     tell_scales(ui, state, input, stack_layout, stacks, clip);
   }
+  if (may_open) function_controls(ui, state, input, layout, clip, commands);
   slots.menu();
   if (!ui.popup_open("diagram/kind")) state.menu.reset();
 }

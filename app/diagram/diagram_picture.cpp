@@ -216,6 +216,7 @@ std::vector<std::string> ingredient_words(const ModelConfig& model, view::Sub su
     if (model.memory > 0) all.push_back(tr("memory {states}", {{"states", model.memory}}));
     if (has_window(model, layer + 1))
       all.push_back(tr("window {symbols}", {{"symbols", model.attention.window}}));
+    std::ranges::move(attention_words(model), std::back_inserter(all));
     if (const auto said = row_of(model.positions).said; !said.empty()) all.push_back(tr(said));
   }
   if (kv_heads(model) != model.heads)
@@ -593,6 +594,37 @@ struct StackPainter {
       top = std::min(top, y);
     }
     p.line({x, d.segment.y}, {x, top - 1}, t.wire, 2);
+  }
+
+  // Draws an arrow from the embedding, beside the rows, to each layer that reads it, and to the one onto which it is
+  // being dragged.
+  void reading_lines() {
+    const auto read = [&](const RowLayout& r) { return reads_embedding(stack.wiring, r.row.first); };
+    const bool dragged = state.arrow == d.side;
+    if (!dragged && std::ranges::none_of(d.rows, read)) return;
+    float right = d.embedding.right();
+    for (const RowLayout& r : d.rows) right = std::max(right, r.box.right());
+    const float x = right + 5, from = d.embedding.centre().y;
+    const auto line = [&](const RowLayout& r, float y, Colour ink) {
+      const float to = r.box.right();
+      p.line({d.embedding.right(), from}, {x, from}, ink, 2);
+      p.line({x, from}, {x, y}, ink, 2);
+      p.line({x, y}, {to + 3, y}, ink, 2);
+      const Vec head[] = {{to, y}, {to + 5, y - 3.5f}, {to + 5, y + 3.5f}};
+      p.polygon(head, ink);
+    };
+    for (const RowLayout& r : d.rows)
+      if (read(r)) line(r, r.box.centre().y, t.wire);
+    if (!dragged) return;
+    if (!state.arrow_layer) return p.line({d.embedding.right(), from}, ui.mouse(), t.ink, 2);
+    for (const RowLayout& r : d.rows) {
+      const int layer = *state.arrow_layer, up = layer - r.row.first;
+      if (up < 0 || layer > r.row.last) continue;
+      const float part = r.box.h / static_cast<float>(r.row.count());
+      const Rect target{r.box.x, r.box.bottom() - part * static_cast<float>(up + 1), r.box.w, part};
+      p.outline(target.inset(-2), t.ink, 2, 8);
+      line(r, target.centre().y, t.ink);
+    }
   }
 
   // Draws a box below or above the layers: its name, and what it holds where there is room.
@@ -980,6 +1012,7 @@ struct StackPainter {
   void front() {
     for (const RowLayout& r : d.rows) r.row.open ? open_row_front(r) : collapsed_front(r);
     ends();
+    reading_lines();
   }
 };
 

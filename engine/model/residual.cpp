@@ -45,6 +45,13 @@ const ResidualRow* row_of(const Wiring& wiring, Wanted wanted) {
 
 }  // namespace
 
+uint32_t words_reading_start() {
+  uint32_t words = 0;
+  for (size_t i = 0; i < residual_rows().size(); ++i)
+    if (residual_rows()[i]->reads_start) words |= uint32_t{1} << i;
+  return words;
+}
+
 const ResidualRow* factor_of(const Wiring& wiring) {
   return row_of(wiring, [](const ResidualRow& row) { return !row.factor.empty(); });
 }

@@ -70,6 +70,7 @@ struct ResidualRow {
   /// "γ = 1 − SiLU(a)". Its value is the number NAME.WORD.
   std::string_view factor = {};
   bool unit_vectors = false;  ///< vectors of such a sub-layer's matrices keep their lengths
+  bool reads_start = false;   ///< such a sub-layer's branch also reads the state below the first layer
   /// Returns null where the stack does not use the form; no function: the word needs no hooks.
   std::unique_ptr<Residual> (*record)(Recorder&, const StackWiring&) = nullptr;
   void (*check)(const char* what, const StackWiring&) = nullptr;        ///< throws Error; `what`: "decoder"
@@ -88,6 +89,8 @@ StreamLayout stream_layout(const StackWiring& stack);
 /// The row whose factor scales a sub-layer's output; null: none.
 const ResidualRow* factor_of(const Wiring& wiring);
 bool has_unit_vectors(const Wiring& wiring);
+/// The bits of Wiring::added of the words by which a branch also reads the state below the first layer; 0: none has one.
+uint32_t words_reading_start();
 template <typename Is>
 bool any_sublayer(const StackWiring& stack, Is is) {
   return std::ranges::any_of(stack.layers, [&](const LayerWiring& layer) {

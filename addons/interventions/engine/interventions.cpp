@@ -200,6 +200,7 @@ constinit const ResidualRow centred_backward_residual =
     centred_row<ResidualForm::centred_backward, ReweighSpec{.gradient = kCentred}>("centred-backward");
 constinit const ResidualRow reads_embedding_residual{
     .word = "reads-embedding",
+    .reads_start = true,
     .record = record_form<ResidualForm::reads_embedding, ReadsEmbedding>,
     .objection = "a branch reads the embedding again"};
 constinit const ResidualRow dimmed_residual{

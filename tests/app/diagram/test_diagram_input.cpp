@@ -2,6 +2,7 @@
 // stack and in two; painting, locking, the kinds of a norm, undo.
 #include "app/support/both_view.h"
 #include "app/support/lab_fixture.h"
+#include "engine/model/residual.h"
 
 using namespace normscope;
 using namespace normscope::view;
@@ -204,4 +205,50 @@ TEST_CASE("a layer is clicked away and back: the loss with and without it, and t
   CHECK(lab.driver.value("diagram/layer2/skip") == "out");
   lab.key("Alt+X");
   CHECK(lab.driver.value("diagram/layer2/ffn/skip") == "out");
+}
+
+TEST_CASE("attention's menu changes how far it mixes from here on, and how W_O starts from the start") {
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 1);
+  const auto choose = [&](const std::string& segment) {
+    fresh(lab, 'A', Side::Main, 1);
+    lab.driver.click("diagram/layer2/attn/mixing");
+    lab.driver.click("diagram/attention/" + segment);
+    return fork_of(lab);
+  };
+  const ForkRequest alone = choose("mixing/to itself");
+  CHECK(alone.spec.model.attention.mixing == 0);
+  CHECK(alone.spec.model.attention.start == 1);
+  CHECK_FALSE(alone.from_start);
+  CHECK(alone.note == "each to itself");
+  CHECK(choose("mixing/0.25").spec.model.attention.mixing == 0.25f);
+  const ForkRequest small = choose("start/0.1");
+  CHECK(small.spec.model.attention.start == 0.1f);
+  CHECK(small.spec.model.attention.mixing == 1);
+  CHECK(small.from_start);
+}
+
+TEST_CASE("the embedding is dragged to a layer, which then reads it, where a form of the wiring has that") {
+  if (words_reading_start() == 0) SKIP("no add-on of this program has such a form");
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 5);
+  const auto readers = [](const ModelConfig& model) {
+    std::vector<int> layers;
+    for (int layer = 0; layer < 6; ++layer)
+      if (diagram::reads_embedding(model.stack(), layer)) layers.push_back(layer + 1);
+    return layers;
+  };
+  lab.driver.drag("diagram/arrow", "diagram/layer6/attn/mixing", "");
+  const ModelConfig after = fork_of(lab).spec.model;
+  CHECK(readers(after) == std::vector{6});
+  CHECK(fork_of(lab).note == "layer 6 reads the embedding too");
+  fresh(lab, 'A', Side::Main, 5);
+  lab.driver.drag("diagram/arrow", "diagram/preset/Post", "");
+  CHECK_FALSE(lab.last<ForkRequest>());
+  lab.driver.script("grab diagram/arrow diagram/layer6/attn/mixing\nkey Escape\ndrop");
+  CHECK_FALSE(lab.last<ForkRequest>());
+  lab.driver.click("diagram/layer6/attn/mixing");  // the same without a mouse's drag
+  lab.driver.click("diagram/attention/reads");
+  CHECK(same_wiring(fork_of(lab).spec.model.stack(), after.stack()));
+  CHECK(readers(fork_of(lab).spec.model) == std::vector{6});
 }

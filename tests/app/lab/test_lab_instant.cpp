@@ -138,6 +138,23 @@ TEST_CASE("a number under the mouse shows what its range leads to") {
   CHECK(lab.view().supposed.empty());
 }
 
+TEST_CASE("a way of attention under the mouse is answered before it is chosen") {
+  Instant lab;
+  lab.driver.click("diagram/layer2/attn/mixing");
+  lab.driver.move_to("diagram/attention/mixing/to itself");
+  lab.driver.frames(2);
+  lab.settle();
+  REQUIRE(lab.view().supposed.size() == 1);
+  REQUIRE(lab.view().supposed.front().run);
+  CHECK_FALSE(lab.has_run('D'));
+  const std::vector<float> alone = lab.view().supposed.front().run->losses;
+  CHECK(alone != lab.losses('A'));
+  lab.driver.click("diagram/attention/mixing/to itself");
+  lab.settle();
+  REQUIRE(lab.has_run('D'));
+  CHECK(lab.losses('D') == alone);
+}
+
 TEST_CASE("runs without a small size cannot be instant, and say why") {
   std::vector<RunSpec> runs{preset_run("post")};
   runs.front().train.init_from = "nowhere";
