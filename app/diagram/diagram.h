@@ -272,6 +272,8 @@ void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackL
 // Registers the other parts of the picture with their help: stream, branches, functions, sums, ends, columns of bars.
 void explain_parts(ui::Ui&, const DiagramInput&, const ModelConfig&, const StackLayout&,
                    const ui::Rect& clip);
+// Where an open layer says its token identity: right of the norm below its feed-forward network. Empty: it has no room.
+ui::Rect identity_place(const RowLayout&);
 inline constexpr ui::Dash kSlotDash{3, 2.5f};
 // Draws a gradient norm as a bar on a log scale from a millionth to 3, in the depth colour of `layer` (0-based). `lit`:
 // the layer is under the mouse in a plot.

@@ -681,6 +681,14 @@ struct Parts {
       tell(fmt::format("part/{}", name), rect, "slot");
   }
 
+  // The numbers beside the stream: what its norms divide by, and what the layer still knows of each token.
+  void readings(const RowLayout& row) const {
+    for (const SublayerLayout& s : row.subs)
+      tell(fmt::format("layer{}/{}/divisor", row.row.first + 1, view::to_string(s.sub)),
+           {s.stream.right() + 4, s.stream.y - 4, 34, 14}, "divisor");
+    tell(fmt::format("layer{}/identity", row.row.first + 1), identity_place(row), "identity");
+  }
+
   void ends() const {
     const bool placed = model.positions == Positions::Learned || model.positions == Positions::Sinusoidal;
     ui.tell(where("part/embedding"), d.embedding.intersect(clip), "",
@@ -717,7 +725,9 @@ void explain_parts(Ui& ui, const DiagramInput& input, const ModelConfig& model,
   parts.ends();
   for (const RowLayout& row : stack_layout.rows) {
     for (const SublayerLayout& s : row.subs) parts.sublayer(row.row.first, s);
-    if (!row.subs.empty() && !stack_layout.narrow) parts.slot_names(row);
+    if (row.subs.empty() || stack_layout.narrow) continue;
+    parts.slot_names(row);
+    parts.readings(row);
   }
 }
 

@@ -114,6 +114,13 @@ ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
               {"start", started(scale.value)}})};
 }
 
+ui::Rect identity_place(const RowLayout& row) {
+  if (row.subs.size() < 2) return {};
+  const SublayerLayout &below = row.subs[row.subs.size() - 2], &feeds = row.subs.back();
+  if (feeds.sub != view::Sub::FeedForward) return {};
+  return {feeds.return_x - 116, below.stream.centre().y - 9, 112, 18};
+}
+
 void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,
                  const StackLayout& stack_layout, const view::Stacks& stacks, const ui::Rect& clip) {
   const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
@@ -749,7 +756,11 @@ struct StackPainter {
                                                                    : "feed-forward");
       p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::Sans, type::tick}, t.ink3, name);
     }
-    if (!d.narrow) slot_names(r);
+    if (!d.narrow) {
+      slot_names(r);
+      for (const SublayerLayout& s : r.subs) divisor(s, layer);
+      token_identity(r);
+    }
     layer_key(r);
   }
 
@@ -769,6 +780,32 @@ struct StackPainter {
     if (below > r.box.bottom() + 1) return;
     name(Slot::Before, {s.before.centre().x, below}, Align::Centre);
     name(Slot::After, {s.after.centre().x, below}, Align::Centre);
+  }
+
+  // Says beside a norm on the stream by how much it divides: σ of the sum that it reads.
+  void divisor(const SublayerLayout& s, int layer) {
+    if (state.pending || view::norm_at(stack.wiring, at(layer, s.sub, Slot::Stream)) == NormKind::None)
+      return;
+    const float square =
+        input.data.value(numbers,
+                         fmt::format("{}L{:02}.{}.sum.mean_square", view::prefix_of(numbers, d.side),
+                                     layer + 1, view::to_string(s.sub)),
+                         input.step);
+    if (!std::isfinite(square)) return;
+    p.text({s.stream.right() + 6, s.stream.centre().y - 8}, {Face::Mono, type::tick}, t.ink2,
+           "÷" + ui::significant(std::sqrt(square), 2));
+  }
+
+  // Says how much of what differs between tokens, where the feed-forward network reads it, the token fixes.
+  void token_identity(const RowLayout& r) {
+    const Rect place = identity_place(r);
+    if (place.empty() || state.pending) return;
+    const float share = input.data.value(
+        numbers, view::prefix_of(numbers, d.side) + fmt::format("L{:02}.ffn.identity", r.row.first + 1),
+        input.step);
+    if (!std::isfinite(share)) return;
+    p.text_in(place, {Face::Sans, type::tick}, t.ink2,
+              tr("token identity {share}", {{"share", ui::decimals(share, 2)}}), Align::Right);
   }
 
   // B2T: the layer's input joins the sum of its feed-forward sub-layer.
