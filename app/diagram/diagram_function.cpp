@@ -20,7 +20,7 @@ namespace {
 using namespace view;
 using namespace ui;
 
-constexpr float kWidth = 372, kCaption = 20, kRow = 28, kPause = 8;
+constexpr float kMenuWidth = 372, kTitleRow = 20, kChoiceRow = 28, kPause = 8;
 
 // A value that a segment gives to a number of attention; the segment's control is diagram/attention/FIELD/NAME.
 struct Choice {
@@ -95,14 +95,14 @@ struct Hands {
   void number(Rect& rows, const char* field, const std::string& caption, const std::string& help,
               std::span<const Choice> choices, float AttentionConfig::*number, bool from_start) const {
     const std::string name = fmt::format("diagram/attention/{}", field);
-    ui.paint().text_in(rows.take_top(kCaption), {Face::Sans, type::body}, ui.theme().ink, caption);
+    ui.paint().text_in(rows.take_top(kTitleRow), {Face::Sans, type::body}, ui.theme().ink, caption);
     const auto with = [&](const Choice& choice) {
       ModelConfig next = model;
       next.attention.*number = choice.value;
       return next;
     };
     int selected = place_of(choices, model.attention.*number);
-    if (segmented(ui, name, rows.take_top(kRow, kPause), labels(choices), selected, help)) {
+    if (segmented(ui, name, rows.take_top(kChoiceRow, kPause), labels(choices), selected, help)) {
       const ModelConfig next = with(choices[static_cast<size_t>(selected)]);
       const std::vector<std::string> said = attention_words(next);
       commit(next, said.empty() ? tr("attention as usual") : fmt::format("{}", fmt::join(said, ", ")),
@@ -115,9 +115,9 @@ struct Hands {
 
   void reads_row(Rect& rows, SlotId at) const {
     if (words_reading_start() == 0) return;
-    const bool reads = reads_embedding(stacks_of(model).wiring(at.side), at.layer);
+    const bool reads = reads_embedding(view::stacks_of(model).wiring(at.side), at.layer);
     if (button(
-            ui, "diagram/attention/reads", rows.take_top(kRow),
+            ui, "diagram/attention/reads", rows.take_top(kChoiceRow),
             tr(reads ? "Let layer {layer} read its input alone" : "Let layer {layer} read the embedding too",
                {{"layer", at.layer + 1}}),
             tr("Its branches read the tokens once more, beside their own input, and give them no "
@@ -129,13 +129,13 @@ struct Hands {
   }
 
   void menu(const Rect& anchor) const {
-    const float reads = words_reading_start() == 0 ? 0 : kRow;
-    Rect box{std::min(anchor.x, ui.size().x - kWidth - 4), anchor.bottom() + 6, kWidth,
-             3 * kCaption + 2 * (kRow + kPause) + reads + 16};
+    const float reads = words_reading_start() == 0 ? 0 : kChoiceRow;
+    Rect box{std::min(anchor.x, ui.size().x - kMenuWidth - 4), anchor.bottom() + 6, kMenuWidth,
+             3 * kTitleRow + 2 * (kChoiceRow + kPause) + reads + 16};
     box.y = std::clamp(box.y, 4.f, std::max(4.f, ui.size().y - box.h - 4));
     if (!ui.begin_popup("diagram/attention", box)) return;
     Rect rows = box.inset(10, 8);
-    ui.paint().text_in(rows.take_top(kCaption), {Face::Bold, type::body}, ui.theme().ink,
+    ui.paint().text_in(rows.take_top(kTitleRow), {Face::Bold, type::body}, ui.theme().ink,
                        tr("Attention, in all layers"));
     number(rows, "mixing", tr("How far it mixes the tokens"),
            tr("What W_O reads is so much of attention's mean, and for the rest each token's own values. "
