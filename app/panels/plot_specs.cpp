@@ -350,6 +350,7 @@ namespace {
 using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
+using Line = view::Line;      // not an axis's
 
 // A linear axis from 0, or from below the smallest negative value, to a little above the largest.
 void linear_axis(Axis& axis, double lowest, double hi) {
