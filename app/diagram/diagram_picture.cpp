@@ -758,7 +758,7 @@ struct StackPainter {
     }
     if (!d.narrow) {
       slot_names(r);
-      for (const SublayerLayout& s : r.subs) divisor(s, layer);
+      for (const SublayerLayout& s : r.subs) divisor(s, layer, &s == &r.subs.front());
       token_identity(r);
     }
     layer_key(r);
@@ -782,8 +782,9 @@ struct StackPainter {
     name(Slot::After, {s.after.centre().x, below}, Align::Centre);
   }
 
-  // Says beside a norm on the stream by how much it divides: σ of the sum that it reads.
-  void divisor(const SublayerLayout& s, int layer) {
+  // Says beside a norm on the stream by how much it divides: σ of the sum that it reads. `named`: the slot's name
+  // stands there already.
+  void divisor(const SublayerLayout& s, int layer, bool named) {
     if (state.pending || view::norm_at(stack.wiring, at(layer, s.sub, Slot::Stream)) == NormKind::None)
       return;
     const float square =
@@ -792,7 +793,8 @@ struct StackPainter {
                                      layer + 1, view::to_string(s.sub)),
                          input.step);
     if (!std::isfinite(square)) return;
-    p.text({s.stream.right() + 6, s.stream.centre().y - 8}, {Face::Mono, type::tick}, t.ink2,
+    const float y = s.stream.centre().y + (named ? -8.f : 4.f);
+    p.text({s.stream.right() + 6, y}, {Face::Mono, type::tick}, t.ink2,
            "÷" + ui::significant(std::sqrt(square), 2));
   }
 

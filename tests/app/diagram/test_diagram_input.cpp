@@ -3,6 +3,7 @@
 #include "app/support/both_view.h"
 #include "app/support/lab_fixture.h"
 #include "engine/model/residual.h"
+#include "skip.h"
 
 using namespace normscope;
 using namespace normscope::view;
@@ -229,7 +230,7 @@ TEST_CASE("attention's menu changes how far it mixes from here on, and how W_O s
 }
 
 TEST_CASE("the embedding is dragged to a layer, which then reads it, where a form of the wiring has that") {
-  if (words_reading_start() == 0) SKIP("no add-on of this program has such a form");
+  if (words_reading_start() == 0) SKIP_CASE("no add-on of this program has such a form");
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 5);
   const auto readers = [](const ModelConfig& model) {
