@@ -57,8 +57,19 @@ Footer pending_footer(const DiagramState& state) {
   return {tr("Run D"), tr("starts: {what}.", {{"what", state.pending->note}}), true};
 }
 
+Footer arrow_footer(const DiagramState& state, const Stacks& stacks) {
+  const std::string lead = tr("Embedding:");
+  if (!state.arrow_layer) return {lead, tr("let go over a layer."), true};
+  const bool reads = reads_embedding(stacks.wiring(*state.arrow), *state.arrow_layer);
+  return {lead,
+          tr(reads ? "layer {layer} reads its input alone" : "layer {layer} reads the embedding too",
+             {{"layer", *state.arrow_layer + 1}}),
+          true};
+}
+
 Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
   if (state.dragging) return drop_footer(state, input, stacks);
+  if (state.arrow) return arrow_footer(state, stacks);
   if (!state.left_out.empty()) {
     const int run = shown_run(state, input.view);
     const LeftOutWords left = left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);

@@ -246,7 +246,9 @@ TEST_CASE("the embedding is dragged to a layer, which then reads it, where a for
   fresh(lab, 'A', Side::Main, 5);
   lab.driver.drag("diagram/arrow", "diagram/preset/Post", "");
   CHECK_FALSE(lab.last<ForkRequest>());
-  lab.driver.script("grab diagram/arrow diagram/layer6/attn/mixing\nkey Escape\ndrop");
+  lab.driver.script("grab diagram/arrow diagram/layer6/attn/mixing\nframes 2");
+  CHECK(lab.driver.value("diagram/footer") == "Embedding: layer 6 reads the embedding too");
+  lab.driver.script("key Escape\ndrop");
   CHECK_FALSE(lab.last<ForkRequest>());
   lab.driver.click("diagram/layer6/attn/mixing");  // the same without a mouse's drag
   lab.driver.click("diagram/attention/reads");
