@@ -118,7 +118,8 @@ ui::Rect identity_place(const RowLayout& row) {
   if (row.subs.size() < 2) return {};
   const SublayerLayout &below = row.subs[row.subs.size() - 2], &feeds = row.subs.back();
   if (feeds.sub != view::Sub::FeedForward) return {};
-  return {feeds.return_x - 116, below.stream.centre().y - 20, 112, 16};
+  const ui::Rect place{feeds.return_x - 116, below.stream.centre().y - 20, 112, 16};
+  return place.y < feeds.box.bottom() + 2 ? ui::Rect{} : place;
 }
 
 void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,

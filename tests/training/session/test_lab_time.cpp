@@ -130,6 +130,7 @@ TEST_CASE("the time of a step is known of steps alone in which the process was n
   options.backend = {.cuda = true};  // the Lab makes a CPU itself
   options.open_backend = [&](BackendChoice) { return std::make_unique<StoppingBackend>(stops); };
   LabTrainer trainer(options);
+  trainer.open_device();
   trainer.carry_out(session::ReplaceRuns{two(), {}, true});
   for (int i = 0; i < 3; ++i) trainer.work();
   REQUIRE(trainer.view().step == 3);
