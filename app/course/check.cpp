@@ -188,8 +188,11 @@ void add_mapped(const Lesson& lesson, std::vector<StudyRun>& runs) {
 
 std::vector<StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier tier) {
   std::vector<StudyRun> runs;
+  std::vector<const Lesson*> measured = lessons;
+  for (const Lesson* lesson : lessons)
+    if (lesson->closing) measured.push_back(lesson->closing->experiment.get());
   for (uint64_t seed = 1; seed <= kFullSeeds; ++seed)
-    for (const Lesson* lesson : lessons)
+    for (const Lesson* lesson : measured)
       for (const Curve& curve : lesson->curves)
         if (static_cast<int32_t>(seed) <= seeds_of(curve, tier)) add_runs(*lesson, curve, seed, runs);
   for (const Lesson* lesson : lessons) add_mapped(*lesson, runs);
@@ -198,11 +201,11 @@ std::vector<StudyRun> runs_of(const std::vector<const Lesson*>& lessons, Tier ti
   return runs;
 }
 
-LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
-                          const experiments::OnStep& on_step) {
-  const auto start = std::chrono::steady_clock::now();
-  LessonReport report{.lesson = &lesson};
-  store.train_ahead(runs_of({&lesson}, tier), on_step);
+namespace {
+
+/// The curves of every seed of the tier; a seed lacks those that it is not measured with.
+std::vector<CurveSet> measured_seeds(const Lesson& lesson, experiments::RunStore& store, Tier tier,
+                                     const experiments::OnStep& on_step) {
   std::vector<CurveSet> seeds(kFullSeeds);
   std::vector<std::pair<const Curve*, CurveData*>> jobs;
   std::vector<uint64_t> seed_of;
@@ -215,6 +218,31 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
   in_parallel(store, jobs.size(), [&](size_t i, experiments::RunStore& own) {
     *jobs[i].second = measure_curve(lesson, *jobs[i].first, seed_of[i], own, on_step);
   });
+  return seeds;
+}
+
+/// Judges the right answer of the case at the end: every seed must give it, and none of the wrong ones may be as right.
+CheckOutcome case_outcome(const Case& closing, experiments::RunStore& store, Tier tier,
+                          const experiments::OnStep& on_step) {
+  const Lesson& experiment = *closing.experiment;
+  const Check& check = experiment.checks.front();
+  const Results results = results_of(experiment, measured_seeds(experiment, store, tier, on_step));
+  const SeedValues& measured = results.measures.at(check.measure);
+  const bool tells = std::ranges::none_of(check.excludes, [&](const Neighbour& wrong) {
+    return std::ranges::any_of(values_of(experiment, check, wrong, results),
+                               [&](double value) { return inside(check, value); });
+  });
+  return {&check, experiment.measure(check.measure), measured, tells && holds(check, measured)};
+}
+
+}  // namespace
+
+LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
+                          const experiments::OnStep& on_step) {
+  const auto start = std::chrono::steady_clock::now();
+  LessonReport report{.lesson = &lesson};
+  store.train_ahead(runs_of({&lesson}, tier), on_step);
+  const std::vector<CurveSet> seeds = measured_seeds(lesson, store, tier, on_step);
   Results& results = report.results = results_of(lesson, seeds);
   results.seeds = tier == Tier::Full ? kFullSeeds : 1;
   keep_runs(lesson, store, results, on_step);
@@ -222,6 +250,7 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
     const SeedValues& measured = results.measures[check.measure];
     report.outcomes.push_back({&check, lesson.measure(check.measure), measured, holds(check, measured)});
   }
+  if (lesson.closing) report.outcomes.push_back(case_outcome(*lesson.closing, store, tier, on_step));
   report.stale = staleness(lesson, results);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return report;

@@ -311,49 +311,41 @@ std::string score_text(const Challenge& challenge, const std::vector<Try>& tries
                    {"score", score_of(challenge, tries, hints)}});
 }
 
-bool has_one_gap(const Say& say) {
-  const size_t gap = say.text.find(kGap);
-  return gap != std::string::npos && say.text.find(kGap, gap + 1) == std::string::npos;
+void use_words(Lesson& lesson, const Words* words) {
+  lesson.words = words;
+  if (!lesson.closing) return;
+  auto experiment = std::make_shared<Lesson>(*lesson.closing->experiment);
+  experiment->words = words;
+  lesson.closing->experiment = std::move(experiment);
 }
 
-std::vector<std::string> offered(const Say& say) {
-  std::vector<std::string> words{say.word};
-  for (const Say::Wrong& other : say.others) words.push_back(other.word);
-  std::ranges::sort(words);
-  return words;
+std::vector<std::string> answers_of(const Case& question) {
+  const Check& check = question.experiment->checks.front();
+  std::vector<std::string> answers{check.says};
+  for (const Neighbour& wrong : check.excludes) answers.push_back(wrong.what);
+  return answers;
 }
 
-std::string filled(const Say& say, std::string_view word) {
-  std::string text = say.text;
-  const size_t at = text.find(kGap);
-  return at == std::string::npos ? text : text.replace(at, kGap.size(), word);
+std::vector<size_t> offered_order(const Case& question) {
+  const std::vector<std::string> answers = answers_of(question);
+  std::vector<size_t> order(answers.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::ranges::sort(order, {}, [&](size_t i) { return answers[i]; });
+  return order;
 }
 
-std::string why_not(const Say& say, std::string_view word) {
-  for (const Say::Wrong& other : say.others)
-    if (other.word == word) return other.why;
-  return "";
+std::optional<size_t> place_of_answer(const Case& question, std::string_view kept) {
+  const auto at = std::ranges::find(question.kept, kept);
+  if (kept.empty() || at == question.kept.end()) return {};
+  return static_cast<size_t>(at - question.kept.begin());
 }
 
-std::string kept_word(const Say& say, std::string_view word) {
-  for (const Say::Wrong& other : say.others)
-    if (other.word == word) return other.kept;
-  return say.kept;
+bool answers_right(const Case& question, std::string_view kept) {
+  return place_of_answer(question, kept) == 0;
 }
 
-std::string shown_word(const Say& say, std::string_view kept) {
-  if (kept.empty()) return "";
-  if (kept == say.kept) return say.word;
-  for (const Say::Wrong& other : say.others)
-    if (kept == other.kept) return other.word;
-  return "";
-}
-
-size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers) {
-  size_t right = 0;
-  for (size_t i = 0; i < std::min(says.size(), answers.size()); ++i)
-    right += shown_word(says[i], answers[i]) == says[i].word;
-  return right;
+const std::string& reason_of(const Case& question, size_t answer) {
+  return answer == 0 ? question.why : question.whys[answer - 1];
 }
 
 std::string fault_of_order(const std::string& first, const std::string& second) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,7 +26,7 @@
 
 namespace normscope::course {
 
-// What a learner does in a lesson in addition to predicting: a challenge, sentences to complete, and the thoughts
+// What a learner does in a lesson in addition to predicting: a challenge, a case at its end, and the thoughts
 // behind wrong predictions. tables.h reads them.
 
 /// The language of a course.
@@ -88,39 +89,33 @@ std::string score_rule(const Challenge& challenge, const Words& words = words::l
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
                        const Words& words = words::language("en"));
 
-/// A sentence with a gap at the end of a lesson, and the words that are offered for it: what the learner should now be
-/// able to say. The player asks it, the report prints it.
-struct Say {
-  struct Wrong {
-    std::string word, why;  ///< one line
-    std::string kept{};     ///< the word in English, by which an answer is kept in every language
-  };
-  std::string text{};  ///< holds kGap exactly once
-  std::string word{};  ///< the right one
-  std::vector<Wrong> others{};
-  std::string kept{};  ///< the right one in English
-};
-
-inline constexpr std::string_view kGap = "___";
-inline constexpr size_t kSays = 3;
-
-/// Whether the text holds the gap exactly once.
-bool has_one_gap(const Say& say);
-/// All words of a sentence in alphabetical order, which gives nothing away.
-std::vector<std::string> offered(const Say& say);
-/// Puts `word` into the gap.
-std::string filled(const Say& say, std::string_view word);
-/// Why a word is wrong; it is empty for the right word and for one that is not offered.
-std::string why_not(const Say& say, std::string_view word);
-/// The English word for an offered word.
-std::string kept_word(const Say& say, std::string_view word);
-/// The offered word for a kept English one; empty if another version of the lesson kept it.
-std::string shown_word(const Say& say, std::string_view kept);
-/// Counts the right ones among the kept answers, one per sentence.
-size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);
-
 struct Lesson;
 struct Prediction;
+
+/// A new situation at the end of a lesson, which the lesson's idea decides. It is small, so that the player trains it
+/// while the learner waits: what is right was measured, and nobody finds it by reading again.
+struct Case {
+  std::string ask;
+  std::string why;                ///< what is behind the right answer
+  std::vector<std::string> whys;  ///< of the wrong ones, in their order: what leads there, and where it fails
+  std::string own;                ///< the author's sentence, shown beside the learner's
+  std::vector<std::string>
+      kept;  ///< the answers in English, as they are kept in every language: see answers_of()
+  /// Its runs, tapes, curves, measures, one figure and one check: the check `says` the right answer and `excludes` the
+  /// wrong ones, so that no other may be right. It decides nothing of measured.json.
+  std::shared_ptr<const Lesson> experiment;
+};
+
+/// All answers, the right one first.
+std::vector<std::string> answers_of(const Case& question);
+/// Their places in answers_of() in alphabetical order, which gives nothing away.
+std::vector<size_t> offered_order(const Case& question);
+/// The place in answers_of() of a kept answer; none if another version of the lesson kept it.
+std::optional<size_t> place_of_answer(const Case& question, std::string_view kept);
+/// Whether a kept answer is the right one.
+bool answers_right(const Case& question, std::string_view kept);
+/// The reason that belongs to an answer: why it is right, or why it is not.
+const std::string& reason_of(const Case& question, size_t answer);
 
 /// A likely misconception behind a wrong prediction. The reveal states it, so that the learner can find the faulty
 /// step of the reasoning.
@@ -374,7 +369,7 @@ struct Lesson {
   std::string language{};                       ///< language of its texts, "de"; empty: English
   const Words* words = &words::language("en");  ///< the words around its texts, in the same language
   std::optional<Challenge> challenge;
-  std::vector<Say> says;           ///< none, or three
+  std::optional<Case> closing;     ///< the last page, behind Explain
   std::vector<Thought> thoughts;   ///< that may have led to a wrong prediction
   std::string what_if;             ///< a question that small runs answer in the Lab; empty: none
   std::vector<std::string> reach;  ///< sentences: what was measured at other widths and depths (limits.md)
@@ -390,6 +385,9 @@ struct Lesson {
   const Knob* knob(std::string_view id) const;
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
+
+/// Gives a lesson and its case the words around their texts.
+void use_words(Lesson& lesson, const Words* words);
 
 /// Whether a figure shows a beta^2 map of the run; `shows_trained_map`: whether one shows the map after training.
 bool shows_map(const Lesson& lesson, std::string_view run);

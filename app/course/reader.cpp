@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -56,6 +57,15 @@ void read_runs(Lesson& lesson, Table& t) {
                                id));
     (is_letter(id) ? lesson.runs : lesson.beside).push_back(read_run(id, child));
   }
+}
+
+/// Reads what is measured: the runs are read already.
+void read_measured(Lesson& lesson, Table& t) {
+  for (auto& [id, child] : t.children("tape")) lesson.tapes.push_back(read_tape(id, child));
+  for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
+  add_cells(lesson.curves);
+  for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
+  set_bounds(lesson);
 }
 
 FigureAxis read_axis(Table t) {
@@ -218,6 +228,32 @@ Puzzle read_puzzle(Table t) {
   return p;
 }
 
+void check_experiment(const Lesson& experiment, const Table& root);  // below: as a lesson's own is checked
+
+constexpr int32_t kCaseSeeds = 3;
+
+/// Reads [case]. Its experiment is a lesson without steps, so that all that measures, judges and draws one takes it.
+Case read_closing(const Lesson& lesson, Table t) {
+  auto experiment = std::make_shared<Lesson>();
+  experiment->id = lesson.id + "-case";
+  experiment->title = lesson.title;
+  for (auto& [id, child] : t.children("run")) {
+    if (!is_run_name(id))
+      child.refuse("", Message("'{}' is no run of a case: expected a name in small letters", id));
+    experiment->beside.push_back(read_run(id, child));
+  }
+  read_measured(*experiment, t);
+  for (Curve& curve : experiment->curves) curve.fast_seeds = kCaseSeeds;
+  Case closing = read_case(t, *experiment);
+  experiment->figures.push_back(read_figure("case", t.table("figure")));
+  set_quantities(*experiment);
+  check_experiment(*experiment, t);
+  t.done();
+  closing.experiment = std::move(experiment);
+  closing.kept = answers_of(closing);
+  return closing;
+}
+
 /// The number of a folder named NN-name, and nothing for any other folder.
 std::optional<int32_t> number_of(const std::string& folder) {
   const std::string name = fs::path(folder).filename().string();
@@ -243,7 +279,7 @@ void take_language(Course& course, const std::string& folder, const std::string&
     if (std::ranges::find(has, language) == has.end()) continue;
     const Message wrong = guarded(lesson.folder, [&] {
       lesson = translated(lesson, language);
-      lesson.words = course.words;
+      use_words(lesson, course.words);
     });
     if (!wrong.empty()) course.broken.push_back({lesson.folder, wrong});
   }
@@ -349,11 +385,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.sources = t.texts("sources");
   lesson.spotlight = t.text("spotlight");
   read_runs(lesson, t);
-  for (auto& [id, child] : t.children("tape")) lesson.tapes.push_back(read_tape(id, child));
-  for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
-  add_cells(lesson.curves);
-  for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
-  set_bounds(lesson);
+  read_measured(lesson, t);
   for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
   for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
   for (Figure& figure : lesson.figures)
@@ -367,7 +399,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.opening = read_opening(lesson, t);
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   if (t.has("challenge")) lesson.challenge = read_challenge(t.table("challenge"));
-  lesson.says = read_says(t);
+  if (t.has("case")) lesson.closing = read_closing(lesson, t.table("case"));
   lesson.thoughts = read_thoughts(t, lesson.prediction);
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {
@@ -438,6 +470,18 @@ class Checker : TableChecker {
  public:
   using TableChecker::TableChecker;
 
+  /// What is measured, judged and drawn.
+  void experiment() const {
+    check_tapes(lesson_, root_);
+    for (const Curve& c : lesson_.curves) {
+      if (c.of == Curve::Of::Tape) continue;
+      need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
+      curve(c);
+    }
+    check_measures(lesson_, root_);
+    for (const Figure& f : lesson_.figures) figure(f);
+  }
+
   void all() const {
     std::istringstream words(lesson_.claim);
     const auto count = std::distance(std::istream_iterator<std::string>(words), {});
@@ -448,20 +492,13 @@ class Checker : TableChecker {
     if (lesson_.runs.empty() && lesson_.tapes.empty())
       root_.refuse("", "has no [run.A]: expected one at least, or a [tape.NAME]");
     if (lesson_.runs.empty() && !lesson_.beside.empty()) root_.refuse("run", "has no A: expected one");
-    check_tapes(lesson_, root_);
     // A letter may be skipped, so that a placement keeps its letter throughout the course.
     for (size_t i = 1; i < lesson_.runs.size(); ++i)
       if (lesson_.runs[i].id <= lesson_.runs[i - 1].id)
         refuse("run", lesson_.runs[i].id,
                Message("comes after [run.{}]: expected letters in their order", lesson_.runs[i - 1].id));
     for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
-    for (const Curve& c : lesson_.curves) {
-      if (c.of == Curve::Of::Tape) continue;
-      need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
-      curve(c);
-    }
-    check_measures(lesson_, root_);
-    for (const Figure& f : lesson_.figures) figure(f);
+    experiment();
     for (const Knob& k : lesson_.knobs) knob(k);
     slots();
     prediction();
@@ -758,6 +795,10 @@ class Checker : TableChecker {
 
 }  // namespace
 
+namespace {
+void check_experiment(const Lesson& experiment, const Table& root) { Checker(experiment, root).experiment(); }
+}  // namespace
+
 void check_references(const Lesson& lesson, const Table& root) { Checker(lesson, root).all(); }
 
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name) {
@@ -870,8 +911,7 @@ std::string numbered(std::set<std::string>& used, const std::string& key) {
 
 using TextVisitor = std::function<void(const std::string& key, std::string& text)>;
 
-void figure_texts(Figure& f, const TextVisitor& said) {
-  const std::string table = "figure." + f.id + ".";
+void figure_texts(Figure& f, const std::string& table, const TextVisitor& said) {
   said(table + "title", f.title);
   said(table + "note", f.note);
   said(table + "tab", f.tab);
@@ -905,21 +945,33 @@ void challenge_texts(Challenge& task, const TextVisitor& said) {
     said(fmt::format("challenge.hint.{}", i + 1), task.hints[i].text);
 }
 
-void say_texts(Say& say, const std::string& table, const TextVisitor& said) {
-  said(table + "text", say.text);
-  said(table + "word", say.word);
-  for (size_t i = 0; i < say.others.size(); ++i) {
-    said(fmt::format("{}others.{}.word", table, i + 1), say.others[i].word);
-    said(fmt::format("{}others.{}.why", table, i + 1), say.others[i].why);
+/// The experiment is shared by the copies of a lesson, so its texts are given to a copy of its own.
+void case_texts(Case& closing, const TextVisitor& said) {
+  said("case.ask", closing.ask);
+  said("case.why", closing.why);
+  said("case.own", closing.own);
+  auto experiment = std::make_shared<Lesson>(*closing.experiment);
+  Check& check = experiment->checks.front();
+  said("case.right", check.says);
+  for (size_t i = 0; i < closing.whys.size(); ++i) {
+    said(fmt::format("case.wrong.{}.what", i + 1), check.excludes[i].what);
+    said(fmt::format("case.wrong.{}.why", i + 1), closing.whys[i]);
   }
+  for (LessonRun* run : experiment->all_runs()) said("case.run." + run->id + ".name", run->name);
+  for (Measure& m : experiment->measures) {
+    said("case.measure." + m.id + ".label", m.label);
+    said("case.measure." + m.id + ".unit", m.unit);
+  }
+  figure_texts(experiment->figures.front(), "case.figure.", said);
+  closing.experiment = std::move(experiment);
 }
 
-/// Demands one gap, and words that differ.
-void check_say(const Say& say, const std::string& file, size_t number) {
-  if (!has_one_gap(say)) throw Error("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap);
-  const std::vector<std::string> words = offered(say);
-  if (const auto twice = std::ranges::adjacent_find(words); twice != words.end())
-    throw Error("{}:1: [say.{}] '{}' is offered twice: expected different words", file, number, *twice);
+/// Demands answers that differ.
+void check_case(const Case& closing, const std::string& file) {
+  std::vector<std::string> answers = answers_of(closing);
+  std::ranges::sort(answers);
+  if (const auto twice = std::ranges::adjacent_find(answers); twice != answers.end())
+    throw Error("{}:1: [case] '{}' is offered twice: expected different answers", file, *twice);
 }
 
 void all_texts(Lesson& lesson, const TextVisitor& said) {
@@ -940,7 +992,7 @@ void all_texts(Lesson& lesson, const TextVisitor& said) {
     for (size_t i = 0; i < check.excludes.size(); ++i)
       said(fmt::format("{}excludes.{}", table, i + 1), check.excludes[i].what);
   }
-  for (Figure& figure : lesson.figures) figure_texts(figure, said);
+  for (Figure& figure : lesson.figures) figure_texts(figure, "figure." + figure.id + ".", said);
   Prediction& q = lesson.prediction;
   said("prediction.ask", q.ask);
   said("prediction.unit", q.unit);
@@ -952,8 +1004,7 @@ void all_texts(Lesson& lesson, const TextVisitor& said) {
   for (Knob& knob : lesson.knobs) knob_texts(knob, said);
   if (lesson.puzzle) said("puzzle.text", lesson.puzzle->text);
   if (lesson.challenge) challenge_texts(*lesson.challenge, said);
-  for (size_t i = 0; i < lesson.says.size(); ++i)
-    say_texts(lesson.says[i], fmt::format("say.{}.", i + 1), said);
+  if (lesson.closing) case_texts(*lesson.closing, said);
 }
 
 }  // namespace
@@ -1005,7 +1056,7 @@ Lesson translated(const Lesson& lesson, const std::string& language) {
   std::ranges::sort(wanted);
   if (const Message fault = difference(wanted, there); !fault.empty())
     throw Error("{}:1: {}: expected the texts of lesson.toml", file, fault);
-  for (size_t i = 0; i < out.says.size(); ++i) check_say(out.says[i], file, i + 1);
+  if (out.closing) check_case(*out.closing, file);
   for (StepKind kind : kSteps) take_prose(out, kind, language);
   out.language = language;
   check_references(out, Table(root, file, ""));

@@ -163,7 +163,7 @@ void add_head(Pages& pages, const Lesson& lesson) {
   };
   for (const LessonRun* run : lesson.all_runs()) add_line(settings_of(lesson, *run));
   for (const std::string& source : lesson.sources) add_line(source);
-  for (const Say& say : lesson.says) add_line(filled(say, say.word));
+  if (lesson.closing) add_line(lesson.closing->ask + " " + answers_of(*lesson.closing).front());
 }
 
 void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {

@@ -23,7 +23,8 @@ constexpr int32_t kLastStep = 100'000, kMaxWalked = 100;  // of a curve; of a pr
 constexpr double kDeepest = 256;                          // layers
 constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
 
-Neighbour read_neighbour(Table t) {
+/// Leaves other keys to the caller.
+Neighbour read_neighbour(Table& t) {
   Neighbour n{.what = t.text("what"),
               .value = t.maybe("value"),
               .measure = t.text("measure", ""),
@@ -32,7 +33,6 @@ Neighbour read_neighbour(Table t) {
   if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
     t.refuse("what",
              "stands without what the measure would be then: expected one of value, measure, curve, law");
-  t.done();
   return n;
 }
 
@@ -336,7 +336,10 @@ Measure read_measure(const std::string& id, Table t) {
 Check read_check(Table t) {
   Check c{
       .measure = t.text("measure"), .low = t.maybe("low"), .high = t.maybe("high"), .says = t.text("says")};
-  for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
+  for (Table& neighbour : t.tables("excludes")) {
+    c.excludes.push_back(read_neighbour(neighbour));
+    neighbour.done();
+  }
   if (c.excludes.empty())
     t.refuse("excludes",
              "is missing: expected a neighbouring hypothesis that the check tells the claim from");
@@ -381,8 +384,9 @@ void set_quantities(Lesson& lesson) {
 void check_measures(const Lesson& lesson, const Table& root) { MeasureChecker(lesson, root).all(); }
 namespace {
 
-constexpr int32_t kSayWords = 30, kWhyWords = 20, kThoughtWords = 50, kMaxScore = 1000, kMaxMinutes = 60;
-constexpr size_t kFewestOthers = 2, kMaxOthers = 3, kLongestWord = 32, kMaxChoices = 6, kMaxValues = 8,
+constexpr int32_t kAskWords = 70, kAnswerWords = 16, kHintWords = 30, kWhyWords = 45, kThoughtWords = 50,
+                  kMaxScore = 1000, kMaxMinutes = 60;
+constexpr size_t kFewestWrong = 2, kMaxWrong = 3, kLongestWord = 32, kMaxChoices = 6, kMaxValues = 8,
                  kMaxHints = 6, kMaxWays = 8;
 
 int32_t words_in(const std::string& text) {
@@ -403,26 +407,6 @@ std::string short_word(Table& t, std::string_view key) {
   if (word.size() > kLongestWord)
     t.refuse(key, Message("has {} bytes: expected at most {}, for a button", word.size(), kLongestWord));
   return word;
-}
-
-Say read_say(Table& t) {
-  Say say{.text = few_words(t, "text", kSayWords)};
-  if (!has_one_gap(say)) t.refuse("text", Message("expected one gap, written {}", kGap));
-  say.word = say.kept = short_word(t, "word");
-  std::set<std::string> words{say.word};
-  for (Table& other : t.tables("others")) {
-    const std::string word = short_word(other, "word");
-    say.others.push_back({word, few_words(other, "why", kWhyWords), word});
-    other.done();
-    if (!words.insert(say.others.back().word).second)
-      other.refuse("word",
-                   Message("'{}' is offered twice: expected different words", say.others.back().word));
-  }
-  if (say.others.size() < kFewestOthers || say.others.size() > kMaxOthers)
-    t.refuse("others", Message("{} of them: expected {} or {} other words, each with why it is wrong",
-                               say.others.size(), kFewestOthers, kMaxOthers));
-  t.done();
-  return say;
 }
 
 Challenge::Choice read_choice(Table& t) {
@@ -580,12 +564,31 @@ class Referee {
 
 }  // namespace
 
-std::vector<Say> read_says(Table& root) {
-  std::vector<Say> says;
-  for (Table& child : root.tables("say")) says.push_back(read_say(child));
-  if (!says.empty() && says.size() != kSays)
-    root.refuse("say", Message("{} sentences: expected {}", says.size(), kSays));
-  return says;
+Case read_case(Table& t, Lesson& experiment) {
+  Case c;
+  c.ask = few_words(t, "ask", kAskWords);
+  c.why = few_words(t, "why", kWhyWords);
+  Check check{.measure = t.text("measure"), .low = t.maybe("low"), .high = t.maybe("high")};
+  check.says = few_words(t, "right", kAnswerWords);
+  if (!check.low && !check.high) t.refuse("", "has no band: expected low, high or both");
+  std::set<std::string> answers{check.says};
+  for (Table& wrong : t.tables("wrong")) {
+    check.excludes.push_back(read_neighbour(wrong));
+    c.whys.push_back(few_words(wrong, "why", kWhyWords));
+    wrong.done();
+    const std::string& what = check.excludes.back().what;
+    if (words_in(what) > kAnswerWords)
+      wrong.refuse("what", Message("has {} words: expected at most {}", words_in(what), kAnswerWords));
+    if (!answers.insert(what).second)
+      wrong.refuse("what", Message("'{}' is offered twice: expected different answers", what));
+  }
+  if (c.whys.size() < kFewestWrong || c.whys.size() > kMaxWrong)
+    t.refuse("wrong",
+             Message("{} of them: expected {} or {} misconceptions, each with the thought that leads there",
+                     c.whys.size(), kFewestWrong, kMaxWrong));
+  c.own = few_words(t, "own", kWhyWords);
+  experiment.checks.push_back(std::move(check));
+  return c;
 }
 
 std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction) {
@@ -625,7 +628,7 @@ Challenge read_challenge(Table t) {
   if (c.ways.size() < 2 || c.ways.size() > kMaxWays)
     t.refuse("ways", Message("expected 2 to {} measured ways", kMaxWays));
   for (Table& hint : t.tables("hints")) {
-    c.hints.push_back({few_words(hint, "text", kSayWords), hint.whole("costs", 0, kMaxScore)});
+    c.hints.push_back({few_words(hint, "text", kHintWords), hint.whole("costs", 0, kMaxScore)});
     hint.done();
   }
   if (c.hints.empty() || c.hints.size() > kMaxHints)

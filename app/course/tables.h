@@ -71,11 +71,12 @@ struct ShareRows {
   }
 };
 
-// The exercise tables: [[say]], sentences to complete; [[thought]], replies to wrong predictions; [challenge], a task
+// The exercise tables: [case], a new situation at the end; [[thought]], replies to wrong predictions; [challenge], a task
 // for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
 
-/// Reads the tables [[say]]: none, or kSays of them.
-std::vector<Say> read_says(Table& root);
+/// Reads the question and the answers of [case], and adds their check to its experiment, of which the reader reads the
+/// rest.
+Case read_case(Table& t, Lesson& experiment);
 /// Reads the thoughts behind wrong answers to this prediction.
 std::vector<Thought> read_thoughts(Table& root, const Prediction& prediction);
 Challenge read_challenge(Table t);

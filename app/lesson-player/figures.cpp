@@ -147,6 +147,26 @@ void draw_not_trained(Ui& ui, std::string_view name, const Rect& rect, const Les
   ui.mark(name, rect, "", context.tr("The figure of this step."));
 }
 
+struct PlotPlace {
+  Rect rect, area;  ///< with its labels, without
+};
+
+/// Writes what is on the axes. Where numbers are means of losses, the figure says of how many.
+void name_axes(Ui& ui, const PlotPlace& place, const LessonContext& context, const Lesson& lesson,
+               const Figure& figure, bool with_means) {
+  const std::string window =
+      !with_means ? ""
+      : ends_in_means(figure)
+          ? "; " + context.tr("losses at the ends: mean of {losses}", {{"losses", kLossWindow}})
+      : is_of_means(lesson, figure)
+          ? "; " + context.tr("each loss: mean of the last {steps} steps", {{"steps", kLossWindow}})
+          : "";
+  ui.paint().text({place.area.right(), place.area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
+                  figure.x.label + window, Align::Right);
+  ui.paint().text({place.rect.x, place.area.y - 16}, {Face::Sans, type::tick}, ui.theme().ink3,
+                  figure.y.label);
+}
+
 }  // namespace
 
 plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
@@ -286,19 +306,21 @@ void Figures::draw_plot(Ui& ui, Rect rect, LessonContext& context, PredictPage* 
     const Rect cells = plot::heat_area(*plot.heat, area);
     return shares_scale(ui, {cells.right() - 13, cells.bottom() - 134, 10, 100});
   }
-  // Where numbers are means of losses, the figure says of how many.
-  const std::string window =
-      predicting ? ""
-      : ends_in_means(figure)
-          ? "; " + context.tr("losses at the ends: mean of {losses}", {{"losses", kLossWindow}})
-      : is_of_means(lesson, figure)
-          ? "; " + context.tr("each loss: mean of the last {steps} steps", {{"steps", kLossWindow}})
-          : "";
-  ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
-                  figure.x.label + window, Align::Right);
-  ui.paint().text({rect.x, area.y - 16}, {Face::Sans, type::tick}, ui.theme().ink3, figure.y.label);
+  name_axes(ui, {rect, area}, context, lesson, figure, !predicting);
   if (context.step() == StepKind::Compare && !data.drawn_x.empty() && context.measured)
     draw_gap(ui, area, plot, context);
+}
+
+void draw_case_figure(Ui& ui, Rect rect, const LessonContext& context, const Lesson& experiment,
+                      const MeasureState& state, plot::View& view) {
+  const Figure& figure = experiment.figures.front();
+  rect = figure_panel(ui, rect, context);
+  draw_figure_title(ui, rect, context, figure.title, figure.note);
+  plot::PlotSpec plot = figure_plot(experiment, figure, {.own = &state.curves});
+  const float room = context.compact() ? kLabelRoomCompact : kLabelRoom;
+  set_pads(false, label_room(plot, ui.paint(), room), plot);
+  plot::draw_plot(ui, "lesson/plot", rect, plot, view, figure.title + ".");
+  name_axes(ui, {rect, plot::plot_area(plot, rect)}, context, experiment, figure, true);
 }
 
 /// Draws the gap between the ends of the drawn prediction and of the measured curve, with their ratio.

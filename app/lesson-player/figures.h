@@ -102,6 +102,10 @@ void draw_figure_title(ui::Ui& ui, ui::Rect& rest, const LessonContext& context,
                        const std::string& note,
                        const std::function<void(ui::Rect& head, ui::TextStyle style)>& tabs = {});
 
+/// Draws the figure of a case at the end of a lesson, as far as it is measured.
+void draw_case_figure(ui::Ui& ui, ui::Rect rect, const LessonContext& context,
+                      const course::Lesson& experiment, const MeasureState& state, plot::View& view);
+
 float runs_height(const LessonContext& context);
 void draw_runs(ui::Ui& ui, ui::Rect& rest, const LessonContext& context,
                const std::function<RunNote(const course::LessonRun&)>& note = {}, float beside = 0);

@@ -62,12 +62,13 @@ void Scroll::follow_focus(const ui::Ui& ui, const std::string& name, const ui::R
   if (rect.bottom() > seen.bottom() - kMargin) at += rect.bottom() - seen.bottom() + kMargin;
 }
 
-LessonContext::LessonContext(const Course& course, size_t index, Measurer& measurer, Progress& progress,
-                             const std::string& folder)
+LessonContext::LessonContext(const Course& course, size_t index, Measurer& measurer, Measurer& case_measurer,
+                             Progress& progress, const std::string& folder)
     : course(course),
       index(index),
       lesson(course.lessons[index]),
       measurer(measurer),
+      case_measurer(case_measurer),
       progress(progress),
       folder(folder),
       figures(std::make_unique<Figures>()),

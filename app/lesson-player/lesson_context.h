@@ -26,8 +26,8 @@ namespace normscope::lesson_player {
 class Experiment;
 class Figures;
 
-/// The four steps of a lesson with its Challenge and Say, then the pages of the whole course.
-enum class PageKind : uint8_t { Predict, Run, Compare, Challenge, Explain, Say, Why, Review };
+/// The four steps of a lesson with its Challenge and Case, then the pages of the whole course.
+enum class PageKind : uint8_t { Predict, Run, Compare, Challenge, Explain, Case, Why, Review };
 course::StepKind step_of(PageKind page);  ///< Explain for the pages of the course
 PageKind page_of(course::StepKind step);
 inline bool of_course(PageKind page) { return page >= PageKind::Why; }
@@ -74,14 +74,15 @@ class OpeningPicture {
 };
 
 struct LessonContext {
-  LessonContext(const course::Course& course, size_t index, Measurer& measurer, Progress& progress,
-                const std::string& folder);
+  LessonContext(const course::Course& course, size_t index, Measurer& measurer, Measurer& case_measurer,
+                Progress& progress, const std::string& folder);
   ~LessonContext();
 
   const course::Course& course;
   const size_t index;
   const course::Lesson& lesson;
   Measurer& measurer;
+  Measurer& case_measurer;  ///< of the case at the end, so that the lesson's own measurement stays
   Progress& progress;
   const std::string& folder;  ///< for data kept between starts; empty: nothing is kept
   std::optional<course::Results> reference;
@@ -180,6 +181,9 @@ class CoursePage : public Page {
 using Pages = std::vector<std::unique_ptr<Page>>;  // by kind
 void add_lesson_pages(Pages& pages, const LessonContext&);
 void add_course_pages(Pages& pages);
+
+/// The last page of a lesson asks a new case, then trains it. Its file is case_page.cpp.
+std::unique_ptr<Page> make_case_page(const LessonContext&);
 
 /// The button lesson/next of a lesson's last page, given the page's missing(); finish_lesson() is its action.
 WayOn way_out(const LessonContext& context, const std::string& missing);

@@ -17,9 +17,12 @@ namespace normscope::lesson_player {
 using namespace ui;
 using namespace course;
 
-Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
+Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path,
+               std::unique_ptr<Measurer> case_measurer)
     : course_(std::move(course)),
       measurer_(std::move(measurer)),
+      case_measurer_(case_measurer ? std::move(case_measurer)
+                                   : std::make_unique<Worker>(std::function<void()>{}, 1)),
       progress_(progress_path),
       folder_(SavedCurves::folder_beside(progress_path)) {
   for (const Lesson& lesson : course_.lessons)
@@ -34,13 +37,13 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
   if (!course_.lessons.empty()) choose(first);
 }
 
-Player::~Player() { measurer_->stop(); }
+Player::~Player() { stop_measuring(); }
 
 void Player::choose(size_t index) {
   const auto state = measurer_->state();
   if (context_ && state->running && state->lesson == context_->lesson.id) interrupted_.insert(state->lesson);
-  measurer_->stop();
-  context_ = std::make_unique<LessonContext>(course_, index, *measurer_, progress_, folder_);
+  stop_measuring();
+  context_ = std::make_unique<LessonContext>(course_, index, *measurer_, *case_measurer_, progress_, folder_);
   context_->interrupted = &interrupted_;
   auto predict = make_predict_page(*context_);
   predict_ = predict.get();
@@ -151,7 +154,7 @@ struct Place {
   const char *name, *label;
 };
 constexpr Place kPlaces[] = {{"predict", "Predict"},     {"run", "Run"},         {"compare", "Compare"},
-                             {"challenge", "Challenge"}, {"explain", "Explain"}, {"say", "Say"}};
+                             {"challenge", "Challenge"}, {"explain", "Explain"}, {"case", "Case"}};
 
 /// Draws one step with its left edge at `at`; returns the right edge.
 float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int index, int now, bool words) {
@@ -195,13 +198,13 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
   return box.right();
 }
 
-/// The four steps, and Challenge and Say if the lesson has them. Returns their right end.
+/// The four steps, and Challenge and Case if the lesson has them. Returns their right end.
 float draw_stepper(Ui& ui, const Rect& rect, LessonContext& context) {
   constexpr size_t kFar = 5;  // up to this many have the wide gap
   std::vector<PageKind> all{PageKind::Predict, PageKind::Run, PageKind::Compare};
   if (context.lesson.challenge) all.push_back(PageKind::Challenge);
   all.push_back(PageKind::Explain);
-  if (!context.lesson.says.empty()) all.push_back(PageKind::Say);
+  if (context.lesson.closing) all.push_back(PageKind::Case);
   float wanted = 0;
   for (const PageKind page : all)
     wanted += 44 + ui.paint().text_width({Face::Bold, type::run_name},

@@ -17,7 +17,9 @@ class PredictPage;
 
 class Player {
  public:
-  Player(course::Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
+  /// `case_measurer` trains the cases at the ends of lessons; null: a worker that wakes no window.
+  Player(course::Course course, std::unique_ptr<Measurer> measurer, std::string progress_path,
+         std::unique_ptr<Measurer> case_measurer = nullptr);
   ~Player();
 
   /// Fills `area`, the window below the top bar. Returns its requests: runs for the Lab, a pause of the Lab's runs.
@@ -34,8 +36,11 @@ class Player {
   /// this name, if it has one.
   void lead_to(course::StepKind step, std::string_view figure);
   const std::string& figure_id() const;
-  bool measuring() const { return measurer_->state()->running; }
-  void stop_measuring() { measurer_->stop(); }
+  bool measuring() const { return measurer_->state()->running || case_measurer_->state()->running; }
+  void stop_measuring() {
+    measurer_->stop();
+    case_measurer_->stop();
+  }
   PageKind page() const { return context_->page; }
   course::StepKind step() const { return context_->step(); }
   const course::Lesson* lesson() const { return context_ ? &context_->lesson : nullptr; }
@@ -48,7 +53,7 @@ class Player {
   Page& shown() const { return *pages_[static_cast<size_t>(context_->page)]; }
 
   course::Course course_;
-  std::unique_ptr<Measurer> measurer_;
+  std::unique_ptr<Measurer> measurer_, case_measurer_;
   Progress progress_;
   std::string folder_;                      ///< for data kept between starts; empty: nothing is kept
   std::unique_ptr<LessonContext> context_;  ///< null: there are no lessons

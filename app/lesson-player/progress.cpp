@@ -64,7 +64,8 @@ void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   told(p.first, {"first_skipped", "first_order", "first_value", "first_found", "first_own_setting",
                  "first_said", "first_measured", "first_score", "first_grade"});
   io.optional("language", p.language, kText);
-  io.optional("words", p.words, codec::List{0, course::kSays, kText});
+  io.optional("answer", p.answer, kText);
+  io.optional("sentence", p.sentence, kText);
   io.optional("tries", p.tries, codec::List{0, kMaxTries, codec::Object{}});
   io.optional("hints", p.hints, codec::Whole{0, kMaxHints});
 }
@@ -90,7 +91,7 @@ std::string text_of(const CourseProgress& lessons, int indentation) {
 std::string predictions_line(const CourseProgress& progress) {
   CourseProgress kept;
   for (const auto& [id, p] : progress) {
-    if (!p.committed && !p.skipped && p.words.empty()) continue;
+    if (!p.committed && !p.skipped && p.answer.empty()) continue;
     LessonProgress& one = kept[id] = p;
     one.drawn.clear();
     one.tries.clear();

@@ -35,11 +35,11 @@ struct LessonProgress : JudgedPrediction {
   int step = 0;            ///< the furthest step reached, 0 Predict .. 3 Explain
   bool committed = false;  ///< the prediction is locked
   bool done = false;
-  std::vector<double> drawn;  ///< Draw: y at the curve's x
-  JudgedPrediction first;     ///< the first prediction, once there is a second
-  std::string language;       ///< language of said, measured and score
-  std::vector<std::string>
-      words;  ///< for each sentence to complete the last answer (Say::kept); empty: none yet
+  std::vector<double> drawn;       ///< Draw: y at the curve's x
+  JudgedPrediction first;          ///< the first prediction, once there is a second
+  std::string language;            ///< language of said, measured and score
+  std::string answer;              ///< to the case at the end, in English (Case::kept); empty: none yet
+  std::string sentence;            ///< why, in the learner's own words
   std::vector<course::Try> tries;  ///< trainings of the challenge, each setting once
   int hints = 0;                   ///< hints of the challenge that were taken
   bool operator==(const LessonProgress&) const = default;
@@ -53,7 +53,7 @@ CourseProgress parse_progress(std::string_view text, const std::string& name);
 /// The JSON that parse_progress() reads; an indentation of −1 makes it one line.
 std::string text_of(const CourseProgress& lessons, int indentation);
 
-/// One line of JSON with the predictions, the measured results and the completed sentences of every lesson, without
+/// One line of JSON with the predictions, the measured results, the answer to the case and the own sentence of every lesson, without
 /// drawings and trainings.
 std::string predictions_line(const CourseProgress& progress);
 

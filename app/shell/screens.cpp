@@ -40,7 +40,7 @@ lesson_player::Player& player_of(Screens& screens, Lab* lab) {
         course::read_course(course::lessons_folder(), language_of(screen)),
         std::make_unique<lesson_player::Worker>(screens.wake, 0, lab ? lab->finished_runs() : nullptr,
                                                 lesson_player::SavedCurves::folder_beside(progress)),
-        progress);
+        progress, std::make_unique<lesson_player::Worker>(screens.wake, 1));
   }
   return *screen.player;
 }

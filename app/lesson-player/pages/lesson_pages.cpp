@@ -332,12 +332,12 @@ class ExplainPage : public Page {
     context.experiment->draw(ui, rect, context);
   }
   WayOn way_on(const LessonContext& context) const override {
-    if (context.lesson.says.empty()) return way_out(context, "");
-    return {context.tr("Next: Say"), context.tr("Three sentences to complete.")};
+    if (!context.lesson.closing) return way_out(context, "");
+    return {context.tr("Next: Case"), context.tr("A new case to decide, which is then trained.")};
   }
   void go_on(LessonContext& context) override {
-    if (context.lesson.says.empty()) return finish_lesson(context, true);
-    context.turn.page = PageKind::Say;
+    if (!context.lesson.closing) return finish_lesson(context, true);
+    context.turn.page = PageKind::Case;
   }
 
  private:
@@ -399,102 +399,6 @@ class ExplainPage : public Page {
   Prose reach_in_short_;  ///< and below it: the first paragraph
   Prose reach_in_full_;   ///< and the others
   bool reach_open_ = false;
-};
-
-// ---- After Explain come sentences to complete with a word: what the learner should now be able to say. The lesson
-// ends here, or with Explain where it has no sentences.
-
-constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
-
-/// Draws the words of a sentence as buttons in rows, and returns the one pressed now; empty: none.
-std::string draw_words(Ui& ui, TextColumn& text, LessonContext& context, size_t index,
-                       const std::string& said) {
-  Rect& rest = text.rest;
-  const Say& say = context.lesson.says[index];
-  std::string pressed;
-  float x = rest.x;
-  const std::vector<std::string> words = offered(say);
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    const std::string name = fmt::format("lesson/say/{}/{}", index + 1, i + 1);
-    const float width = ui.paint().text_width({Face::Bold, type::title}, word) + 28;
-    if (x > rest.x && x + width > rest.right()) {
-      rest.take_top(kWordButton, kWordGap);
-      x = rest.x;
-    }
-    const Rect box{x, rest.y, width, kWordButton};
-    if (button(ui, name, box, word, context.tr("Puts this word into the sentence."),
-               {.selected = word == said}))
-      pressed = word;
-    context.scroll.follow_focus(ui, name, box, text.seen);
-    x += width + kWordGap;
-  }
-  rest.take_top(kWordButton, kWordGap);
-  return pressed;
-}
-
-class SayPage : public Page {
- public:
-  void draw(Ui& ui, Rect rect, LessonContext& context) override {
-    TextColumn text(ui, rect, context, TextColumn::Of::Controls);
-    text.head();
-    draw_sentences(ui, text, context);
-    text.close();
-    context.experiment->draw(ui, rect, context);
-  }
-  WayOn way_on(const LessonContext& context) const override { return way_out(context, missing(context)); }
-  void go_on(LessonContext& context) override { finish_lesson(context, missing(context).empty()); }
-  /// Every sentence must have a word of this version of the lesson.
-  std::string missing(const LessonContext& context) const override {
-    const std::vector<Say>& says = context.lesson.says;
-    const std::vector<std::string>& said = context.kept().words;
-    for (size_t i = 0; i < says.size(); ++i)
-      if (i >= said.size() || shown_word(says[i], said[i]).empty())
-        return context.tr("Complete the sentences first");
-    return "";
-  }
-  std::string skip_help(const LessonContext& context) const override {
-    return missing(context).empty()
-               ? ""
-               : context.tr("On without these sentences; this lesson is not marked as done.");
-  }
-  void skip(LessonContext& context) override { context.leave(); }
-
- private:
-  static void draw_sentences(Ui& ui, TextColumn& text, LessonContext& context) {
-    Painter& p = ui.paint();
-    const Theme& t = ui.theme();
-    Rect& rest = text.rest;
-    const std::vector<Say>& says = context.lesson.says;
-    std::vector<std::string> answers = context.kept().words;
-    answers.resize(says.size());
-    p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink,
-              context.tr("What you should now be able to say"));
-    for (size_t i = 0; i < says.size(); ++i) {
-      const std::string said = shown_word(says[i], answers[i]);
-      const std::string sentence = filled(says[i], said.empty() ? "_____" : said);
-      rest.take_top(p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, sentence,
-                                   context.compact() ? 22.f : 25.f),
-                    kWordGap);
-      const Rect words{rest.x, rest.y, rest.w, kWordButton};
-      const std::string pressed = draw_words(ui, text, context, i, said);
-      const std::string verdict = said.empty() ? ""
-                                  : said == says[i].word
-                                      ? context.tr("Right.")
-                                      : context.tr("No. {why}", {{"why", why_not(says[i], said)}});
-      const float high =
-          std::max(kVerdictLine, p.wrapped_height(rest.w, {Face::Sans, type::title}, verdict, 18));
-      p.text_wrapped(rest.take_top(high, kSayGap), {Face::Sans, type::title},
-                     said == says[i].word ? t.ink : t.ink2, verdict, 18);
-      ui.mark(fmt::format("lesson/say/{}", i + 1), words, verdict, sentence);
-      if (pressed.empty()) continue;
-      answers[i] = kept_word(says[i], pressed);
-      context.kept().words = answers;
-      context.progress.save();
-    }
-    if (said_right(says, answers) == says.size())
-      p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, context.tr("All three are right."));
-  }
 };
 
 }  // namespace
@@ -760,7 +664,7 @@ void add_lesson_pages(Pages& pages, const LessonContext& context) {
   pages.push_back(std::make_unique<ComparePage>(context));
   pages.push_back(std::make_unique<ChallengePage>());
   pages.push_back(std::make_unique<ExplainPage>(context));
-  pages.push_back(std::make_unique<SayPage>());
+  pages.push_back(make_case_page(context));
 }
 
 // The pages of the course. The last but one sums up what the course found.
@@ -855,10 +759,9 @@ float draw_lesson(Ui& ui, const Rect& rect, LessonContext& context, size_t index
   const bool known = answered(progress) && !progress.measured.empty();
   std::array<Rect, 4> cell = columns(rect);
   std::string asked = l.prediction.ask;
-  if (!l.says.empty() && (answered(progress) || !progress.words.empty()))
-    asked +=
-        " " + context.tr("Sentences right: {right} of {all}.",
-                         {{"right", course::said_right(l.says, progress.words)}, {"all", l.says.size()}});
+  if (l.closing && !progress.answer.empty())
+    asked += " " + context.tr(course::answers_right(*l.closing, progress.answer) ? "The case: right."
+                                                                                 : "The case: wrong.");
   std::string first;
   if (const JudgedPrediction& told = progress.first; !told.said.empty())
     first =
