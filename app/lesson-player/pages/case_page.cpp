@@ -27,6 +27,12 @@ constexpr TextStyle kAsk{Face::Sans, type::run_name}, kText{Face::Sans, type::ti
 constexpr float kAskLine = 23, kTextLine = 19, kAnswerPad = 9, kDot = 26, kGap = 12;
 constexpr size_t kLongestSentence = 500;  // bytes
 
+void draw_tick(Painter& p, Vec centre, Colour ink) {
+  const Vec points[] = {
+      {centre.x - 6, centre.y}, {centre.x - 1, centre.y + 5}, {centre.x + 7, centre.y - 5}};
+  p.polyline(points, ink, 2.2f);
+}
+
 class CasePage : public Page {
  public:
   void draw(Ui& ui, Rect rect, LessonContext& context) override {
@@ -102,7 +108,7 @@ class CasePage : public Page {
       p.outline(box, own ? t.ink : t.border, own ? 1.6f : 1.f, radius::field);
       const Vec dot{box.x + kAnswerPad + 7, box.y + kAnswerPad + kTextLine / 2};
       if (right)
-        draw_icon(p, Icon::Check, dot, 16, t.ink);
+        draw_tick(p, dot, t.ink);
       else
         p.ring(dot, 6, t.strong, 1.4f);
       if (own && !right) p.circle(dot, 3.4f, t.ink);
@@ -163,7 +169,7 @@ class CasePage : public Page {
         ui, text, kBoldText, t.ink,
         context.tr("Measured, {label}: {value}.",
                    {{"label", measure.label}, {"value", shown(found, measure, *context.course.words)}}));
-    if (!holds(check, {.values = {found}}))
+    if (!holds(check, {{found}, {}}))
       paragraph(ui, text, kText, t.ink2,
                 context.tr("With the random starts of this course it came out otherwise: {right}",
                            {{"right", check.says}}));
