@@ -56,6 +56,18 @@ Exit list(const Course& course) {
   return exit_of(course);
 }
 
+/// The case at the end: the question, the right answer with its band, the wrong ones with what is behind them.
+void show_case(const Case& closing) {
+  const Check& check = closing.experiment->checks.front();
+  say("Case: {}\n", closing.ask);
+  for (const LessonRun* run : closing.experiment->all_runs())
+    say("      run {}: {}\n", run->id, run_label(*closing.experiment, run->id));
+  say("      right: {} ({}: {}) {}\n", check.says, closing.experiment->measure(check.measure)->label,
+      band_text(check), closing.why);
+  for (size_t i = 0; i < check.excludes.size(); ++i)
+    say("      wrong: {}. {}\n", check.excludes[i].what, closing.whys[i]);
+}
+
 Exit show(const Lesson& lesson) {
   say("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
   for (const std::string& source : lesson.sources) say("Source: {}\n", source);
@@ -72,6 +84,7 @@ Exit show(const Lesson& lesson) {
           kept->measures.at(m.id).values.size(), shown(s.mean, m), shown(s.low, m), shown(s.high, m));
     }
   }
+  if (lesson.closing) show_case(*lesson.closing);
   return Exit::Ok;
 }
 

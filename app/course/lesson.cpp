@@ -1,4 +1,4 @@
-// The functions of lesson.h: lookups, definition(), wirings of slots, challenges, sentences, faults of predictions.
+// The functions of lesson.h: lookups, definition(), wirings of slots, challenges, cases, faults of predictions.
 #include "app/course/lesson.h"
 
 #include <fmt/format.h>

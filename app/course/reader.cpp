@@ -232,6 +232,15 @@ void check_experiment(const Lesson& experiment, const Table& root);  // below: a
 
 constexpr int32_t kCaseSeeds = 3;
 
+/// Reads a figure of lines: it fills while the case is trained, and nothing in it is dragged.
+Figure read_case_figure(const Table& t) {
+  Figure figure = read_figure("case", t);
+  if (figure.lines.empty() || figure.x.label.empty() || !figure.ball.empty())
+    t.refuse("", "is no figure of lines: expected x, y and lines, and nothing to drag");
+  figure.tab.clear();  // there is no other to switch to
+  return figure;
+}
+
 /// Reads [case]. Its experiment is a lesson without steps, so that all that measures, judges and draws one takes it.
 Case read_closing(const Lesson& lesson, Table t) {
   auto experiment = std::make_shared<Lesson>();
@@ -245,7 +254,7 @@ Case read_closing(const Lesson& lesson, Table t) {
   read_measured(*experiment, t);
   for (Curve& curve : experiment->curves) curve.fast_seeds = kCaseSeeds;
   Case closing = read_case(t, *experiment);
-  experiment->figures.push_back(read_figure("case", t.table("figure")));
+  experiment->figures.push_back(read_case_figure(t.table("figure")));
   set_quantities(*experiment);
   check_experiment(*experiment, t);
   t.done();

@@ -53,8 +53,8 @@ CourseProgress parse_progress(std::string_view text, const std::string& name);
 /// The JSON that parse_progress() reads; an indentation of −1 makes it one line.
 std::string text_of(const CourseProgress& lessons, int indentation);
 
-/// One line of JSON with the predictions, the measured results, the answer to the case and the own sentence of every lesson, without
-/// drawings and trainings.
+/// One line of JSON with the predictions, the measured results, the answer to the case and the learner's own sentence of
+/// every lesson, without drawings and trainings.
 std::string predictions_line(const CourseProgress& progress);
 
 class Progress {

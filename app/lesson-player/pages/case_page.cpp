@@ -28,8 +28,7 @@ constexpr float kAskLine = 23, kTextLine = 19, kAnswerPad = 9, kDot = 26, kGap =
 constexpr size_t kLongestSentence = 500;  // bytes
 
 void draw_tick(Painter& p, Vec centre, Colour ink) {
-  const Vec points[] = {
-      {centre.x - 6, centre.y}, {centre.x - 1, centre.y + 5}, {centre.x + 7, centre.y - 5}};
+  const Vec points[] = {{centre.x - 6, centre.y}, {centre.x - 1, centre.y + 5}, {centre.x + 7, centre.y - 5}};
   p.polyline(points, ink, 2.2f);
 }
 
@@ -76,8 +75,10 @@ class CasePage : public Page {
   }
 
  private:
+  /// Whether the case is being trained, or was; a training that the learner left does not count.
   static bool begun(const LessonContext& context) {
-    return context.case_measurer.state()->lesson == context.lesson.closing->experiment->id;
+    const auto state = context.case_measurer.state();
+    return state->lesson == context.lesson.closing->experiment->id && !state->stopped;
   }
 
   static void paragraph(Ui& ui, TextColumn& text, const TextStyle& style, Colour ink,

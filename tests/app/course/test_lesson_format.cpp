@@ -274,13 +274,47 @@ TEST_CASE("a notice with a long path stays within the list, and is whole under t
 
 using fixture::exercise_with, fixture::parsed_exercise;
 
-TEST_CASE("sentences to complete are read, and offered in an order that tells nothing") {
+TEST_CASE("a case is read with an experiment of its own, which decides nothing that the lesson measured") {
   const Lesson lesson = parsed_exercise();
-  REQUIRE(lesson.says.size() == 3);
-  CHECK(definition(lesson) == definition(parsed_exercise(exercise_with("The sky", "This sky"))));
+  REQUIRE(lesson.closing);
+  const Case& closing = *lesson.closing;
+  CHECK(answers_of(closing) ==
+        std::vector<std::string>{"The full rate", "As in the first step", "None at all"});
+  CHECK(offered_order(closing) == std::vector<size_t>{1, 2, 0});  // in the order of the alphabet
+  CHECK(reason_of(closing, 0) == "Behind its warm-up the rate stays where it is.");
+  CHECK(reason_of(closing, 2) == "A rate of nought is asked for nowhere.");
+  CHECK(place_of_answer(closing, "None at all") == 2);
+  CHECK_FALSE(place_of_answer(closing, "blue"));
+  CHECK_FALSE(place_of_answer(closing, ""));
+  CHECK(answers_right(closing, "The full rate"));
+  CHECK_FALSE(answers_right(closing, "None at all"));
+  CHECK(closing.experiment->run("rising"));
+  CHECK_FALSE(lesson.run("rising"));
+  CHECK(definition(lesson) ==
+        definition(parsed_exercise(exercise_with("train.lr = 0.01", "train.lr = 0.02"))));
   const std::string& whole = fixture::exercise_toml();
-  CHECK(parsed_exercise(whole.substr(0, whole.find("[[say]]"))).says.empty());
-  CHECK(parsed_exercise().challenge->ways.size() == 2);
+  CHECK_FALSE(parsed_exercise(whole.substr(0, whole.find("[case]"))).closing);
+  CHECK(lesson.challenge->ways.size() == 2);
+}
+
+/// Whether the check of a lesson says that its case holds.
+bool case_holds(const Lesson& lesson) {
+  RunStore store(1);
+  const LessonReport report = check_lesson(lesson, store, Tier::Fast);
+  const CheckOutcome& last = report.outcomes.back();
+  REQUIRE(last.check == &lesson.closing->experiment->checks.front());
+  CHECK(last.measured.values.size() == 3);  // as many starts
+  return last.holds;
+}
+
+TEST_CASE("a case is decided by its training: its answer must hold, and no other may be as right") {
+  CHECK(case_holds(parsed_exercise()));
+  CHECK_FALSE(case_holds(parsed_exercise(exercise_with("low = 0.009", "low = 0.011"))));
+  CHECK_FALSE(
+      case_holds(parsed_exercise(exercise_with("low = 0.009", "low = 0.004"))));  // half the rate is in it
+  CHECK_FALSE(case_holds(parsed_exercise(exercise_with("value = 0,", "value = 0.02,"))));
+  CHECK_FALSE(case_holds(
+      parsed_exercise(exercise_with("train.warmup = 2\n\n[case.c", "train.warmup = 9\n\n[case.c"))));
 }
 
 TEST_CASE("the rule of the score is a sentence, and settings are read back as they are written") {
@@ -294,7 +328,8 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
   {
     lesson_player::Progress progress(path);
     LessonProgress& p = progress.of("task");
-    p.words = {"blue", "", "wet"};
+    p.answer = "None at all";
+    p.sentence = "because … \"so\"";
     p.tries = {{"model.placement=pre", 1.5},
                {"model.placement=none", std::numeric_limits<double>::infinity()}};
     p.hints = 2;
@@ -302,16 +337,21 @@ TEST_CASE("what was said and tried is kept, also a loss that is no number; damag
   }
   lesson_player::Progress again(path);
   CHECK(again.notice().empty());
-  CHECK(again.of("task").words == std::vector<std::string>{"blue", "", "wet"});
+  CHECK(again.of("task").answer == "None at all");
+  CHECK(again.of("task").sentence == "because … \"so\"");
   REQUIRE(again.of("task").tries.size() == 2);
   CHECK(again.of("task").tries[0] == Try{"model.placement=pre", 1.5});
   CHECK(std::isinf(again.of("task").tries[1].loss));
   CHECK(again.of("task").hints == 2);
   for (const char* bad :
-       {R"({"lessons":{"a":{"words":["1","2","3","4"]}}})", R"({"lessons":{"a":{"hints":-1}}})",
+       {R"({"lessons":{"a":{"answer":["1"]}}})", R"({"lessons":{"a":{"hints":-1}}})",
         R"({"lessons":{"a":{"tries":[{"set":"x"}]}}})", R"({"lessons":{"a":{"tries":[1]}}})"})
     CHECK_THROWS_AS(parse_progress(bad, "lessons.json"), Error);
   CHECK(parse_progress(R"({"lessons":{"a":{"step":2}}})", "lessons.json").at("a").tries.empty());
+  // What an earlier version kept of sentences to complete is left out; the rest is read.
+  CHECK(parse_progress(R"({"lessons":{"a":{"step":2,"words":["blue","","wet"]}}})", "lessons.json")
+            .at("a")
+            .step == 2);
 }
 
 TEST_CASE("no learner waits for the measured ways of a challenge") {
@@ -333,22 +373,81 @@ TEST_CASE("no learner waits for the measured ways of a challenge") {
   }
 }
 
-TEST_CASE("every sentence of the course stands once, and no word gives itself away") {
-  const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
-  for (const LessonError& broken : course.broken) FAIL(broken.error);
-  std::set<std::string> sentences;
-  size_t first = 0, all = 0;
-  for (const Lesson& lesson : course.lessons) {
-    INFO(lesson.id);
-    CHECK(lesson.says.size() == 3);
-    for (const Say& say : lesson.says) {
-      INFO(lesson.id << ": " << say.text);
-      CHECK(sentences.insert(filled(say, say.word)).second);
-      first += offered(say)[0] == say.word;
+// A case cannot be passed by reading again.
+
+std::set<std::string> words_of(std::string_view text) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : std::string(text) + " ") {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80;
+    if (letter) word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (letter || word.empty()) continue;
+    words.insert(word);
+    word.clear();
+  }
+  return words;
+}
+
+/// The words that the pages of a lesson emphasise.
+std::set<std::string> emphasised(const Lesson& lesson) {
+  std::set<std::string> words;
+  for (const StepKind kind : kSteps)
+    for (const Block& block : lesson.step(kind).text.blocks)
+      for (const Inline& piece : block.inlines)
+        if (piece.strong) words.merge(words_of(piece.text));
+  return words;
+}
+
+/// How likely somebody finds the right answer who takes the one that counts most, and guesses among equals.
+double found_by(const Case& closing, const std::function<size_t(const std::string&)>& count) {
+  size_t most = 0, equals = 0;
+  bool right = false;
+  const std::vector<std::string> answers = answers_of(closing);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const size_t counted = count(answers[i]);
+    if (counted > most || i == 0) {
+      most = counted;
+      equals = 0;
+      right = i == 0;
+    }
+    equals += counted == most;
+  }
+  return right ? 1.0 / static_cast<double>(equals) : 0;
+}
+
+TEST_CASE("whoever answers the cases from the emphasised words alone fails more than half", "[lesson]") {
+  for (const char* language : {"", "de"}) {
+    double by_emphasis = 0, by_length = 0, by_place = 0, all = 0;
+    for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons", language).lessons) {
+      if (!lesson.closing) continue;
+      const std::set<std::string> bold = emphasised(lesson);
+      by_emphasis += found_by(*lesson.closing, [&](const std::string& answer) {
+        return static_cast<size_t>(std::ranges::count_if(
+            words_of(answer), [&](const std::string& word) { return bold.contains(word); }));
+      });
+      by_length += found_by(*lesson.closing, &std::string::size);
+      by_place += offered_order(*lesson.closing).front() == 0;
       ++all;
     }
+    INFO("in '" << language << "' of " << all << " cases: by emphasis " << by_emphasis << ", the longest "
+                << by_length << ", the first " << by_place);
+    CHECK(by_emphasis * 2 < all);
+    CHECK(by_length * 2 < all);
+    CHECK(by_place * 2 < all);
   }
-  CHECK(first * 2 < all);  // not: the first one is right
+}
+
+TEST_CASE("every lesson ends with a case of its own, and every answer with what is behind it", "[lesson]") {
+  const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  for (const LessonError& broken : course.broken) FAIL(broken.error);
+  std::set<std::string> asked;
+  for (const Lesson& lesson : course.lessons) {
+    INFO(lesson.id);
+    REQUIRE(lesson.closing);
+    CHECK(asked.insert(lesson.closing->ask).second);
+    std::set<std::string> reasons{lesson.closing->why};
+    for (const std::string& why : lesson.closing->whys) CHECK(reasons.insert(why).second);
+  }
 }
 
 // A wiring's slots as knobs of a lesson.

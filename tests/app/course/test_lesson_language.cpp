@@ -52,12 +52,8 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
                                    "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal",
                                    "02-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
                                    "knob.warmup.lable: expected the texts of lesson.toml"},
-        {"a sentence to complete that lacks a reason", "texts.toml", "others.1.why = \"Vom",
-         "others.3.why = \"Vom", "1 missing: say.1.others.1.why; 1 superfluous: say.1.others.3.why"},
-        {"one without a gap", "texts.toml", "wenn sie ___.", "wenn sie steigt.",
-         "[say.1.text] expected one gap, written ___"},
-        {"one with the same word twice", "texts.toml", "\"gleich bleibt\"", "\"langsam fällt\"",
-         "[say.1] 'langsam fällt' is offered twice"},
+        {"an answer that lacks a reason", "texts.toml",
+         "wrong.1.why = ", "wrong.4.why = ", "1 missing: case.wrong.1.why; 1 superfluous: case.wrong.4.why"},
         {"no text", "texts.toml", "\"Wie Post-LN anfangen muss\"", "7", "texts.toml:1: [title] is no text"},
         {"a number that the English text has not", "explain.md", "bei {value end_C}, ganz",
          "bei {value end_B}, ganz", "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"},
@@ -72,7 +68,7 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
   CHECK(contains(fault(), "run.md:1: the file is missing"));
 }
 
-TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is shown", "[lesson]") {
+TEST_CASE("what is to be decided, chosen and hinted has its keys, and is what is shown", "[lesson]") {
   Lesson lesson = fixture::parsed_exercise();
   std::set<std::string> keys;
   each_text(lesson, [&](const std::string& key, std::string& text) {
@@ -80,12 +76,16 @@ TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is sh
     text = "<" + key + ">";
   });
   for (const char* key :
-       {"say.1.text", "say.3.word", "say.2.others.2.word", "say.2.others.2.why", "challenge.text",
-        "challenge.hint.2", "challenge.choice.1.label", "challenge.choice.2.value.1", "run.one.name"}) {
+       {"case.ask", "case.right", "case.wrong.2.what", "case.wrong.2.why", "case.own", "case.run.rising.name",
+        "case.measure.last.label", "case.figure.line.rate", "challenge.text", "challenge.hint.2",
+        "challenge.choice.1.label", "challenge.choice.2.value.1", "run.one.name"}) {
     INFO(key);
     CHECK(keys.contains(key));
   }
-  CHECK(why_not(lesson.says[1], "<say.2.others.2.word>") == "<say.2.others.2.why>");
+  CHECK(answers_of(*lesson.closing)[2] == "<case.wrong.2.what>");
+  CHECK(reason_of(*lesson.closing, 2) == "<case.wrong.2.why>");
+  CHECK(lesson.closing->experiment->figures.front().title == "<case.figure.title>");
+  CHECK_FALSE(keys.contains("case.figure.tab"));  // there is no other figure to switch to
   CHECK(lesson.challenge->choices[1].values[0].text == "<challenge.choice.2.value.1>");
   CHECK(lesson.challenge->choices[1].values[0].value == "0");  // what is set is not a word
   // Of a slot's choices the names, where they are not words of the wiring.
@@ -213,7 +213,8 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
     PlayerDriver p("", size);
     p.state.screens.lessons.player = std::make_shared<Player>(
-        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "",
+        std::make_unique<fixture::TrainedMeasurer>());
     p.driver.frames(3);
     const float top = p.driver.control("app/tab/lessons").rect.bottom();
     const auto look = [&](const char* where) {
@@ -231,7 +232,9 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
       look(to_string(step));
     }
     p.driver.click("lesson/next");
-    look("say");
+    look("case");
+    p.decide(1);
+    look("a decided case");
     p.open("eighteen-layers", StepKind::Compare);
     p.driver.click("lesson/next");
     look("challenge");

@@ -570,11 +570,14 @@ std::string score(std::string text) {
   return told;
 }
 
-/// Of the small lesson's first sentence: its words, itself with one of them, and why that is wrong.
-std::string say(const std::string& word) {
-  const Say sky = fixture::parsed_exercise().says.at(0);
-  if (word.empty()) return fmt::format("{}", fmt::join(offered(sky), " "));
-  return filled(sky, word) + " " + why_not(sky, word);
+/// Of the small lesson's case: its answers as they are offered, or what is behind one of them.
+std::string of_case(const std::string& answer) {
+  const Case closing = *fixture::parsed_exercise().closing;
+  const std::vector<std::string> answers = answers_of(closing);
+  if (const std::optional<size_t> place = place_of_answer(closing, answer)) return reason_of(closing, *place);
+  std::string all;
+  for (const size_t i : offered_order(closing)) all += (all.empty() ? "" : "; ") + answers[i];
+  return all;
 }
 
 /// Which thought of a lesson with two stands behind the faults of an answer: "c before b; b before a".
@@ -645,8 +648,7 @@ std::string told(const std::string& line) {
     return labels;
   }
   if (verb == "score") return score(rest);
-  if (verb == "say") return say(rest);
-  if (verb == "right") return fmt::format("{}", said_right(fixture::parsed_exercise().says, words_of(rest)));
+  if (verb == "case") return of_case(rest);
   if (verb == "thought") return thought(rest);
   if (verb == "faults") return faults(rest);
   throw Error("no line begins with " + verb);

@@ -57,12 +57,12 @@ void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   REQUIRE(p.player().step() == StepKind::Explain);
   p.driver.frames(2);
   p.press("lesson/next", keyboard);
-  REQUIRE(p.player().page() == PageKind::Say);
+  REQUIRE(p.player().page() == PageKind::Case);
   p.driver.frames(2);
   CHECK_FALSE(p.driver.control("lesson/next").enabled);  // nothing is done yet
   p.click("lesson/next");
   CHECK_FALSE(p.player().progress(id).done);
-  p.say_all(keyboard);
+  p.decide(right ? 0 : 1, keyboard);
   p.press("lesson/next", keyboard);
   CHECK(p.player().progress(id).done);
 }
@@ -99,19 +99,19 @@ TEST_CASE("what is skipped is called so, and leaves the lesson open") {
     INFO(all[i]);
     p.open(all[i], StepKind::Predict);
     p.click("lesson/skip");  // the prediction
-    while (p.player().page() != PageKind::Say) {
+    while (p.player().page() != PageKind::Case) {
       const bool task = p.player().page() == PageKind::Challenge;
       CHECK(p.shows("Skip the challenge") == task);
       CHECK_FALSE(p.ui.registry().find("lesson/skip"));
       p.click("lesson/next");
     }
     CHECK_FALSE(p.driver.control("lesson/next").enabled);
-    CHECK(p.shows("Complete the sentences first"));
+    CHECK(p.shows("Decide the case first"));
     CHECK_FALSE(p.shows("Done: "));
-    if (i % 2 == 0) {  // the sentences too
+    if (i % 2 == 0) {  // the case too
       p.driver.click("lesson/skip");
     } else {
-      p.say_all(false);
+      p.decide(0);
       CHECK_FALSE(p.ui.registry().find("lesson/skip"));
       CHECK(p.shows(i + 1 < all.size() ? "Next lesson" : "So why?"));
       p.driver.click("lesson/next");

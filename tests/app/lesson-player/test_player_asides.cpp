@@ -1,4 +1,4 @@
-// These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
+// These tests use what is beside the four steps, by mouse and by keyboard: the case at the end, the review of all
 // predictions, the challenge and the session that it leaves.
 #include "app/course/tables.h"
 #include "app/headless/raster.h"
@@ -15,13 +15,6 @@ namespace {
 using namespace course;
 using namespace normscope::lesson_player;
 using fixture::PlayerDriver, fixture::RecordedMeasurer, fixture::TaskDriver;
-
-/// The name of the button of a word.
-std::string button_of(const Say& say, size_t sentence, const std::string& word) {
-  const std::vector<std::string> words = offered(say);
-  const auto at = std::ranges::find(words, word) - words.begin();
-  return fmt::format("lesson/say/{}/{}", sentence + 1, at + 1);
-}
 
 void check_no_overlap(PlayerDriver& p, const std::string& where) {
   INFO(where);
@@ -42,36 +35,113 @@ void check_brought(PlayerDriver& p, const std::string& name) {
   CHECK(p.driver.control(name).rect.y > 48);
 }
 
-TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboard", "[player]") {
+TEST_CASE(
+    "a case is decided and trained, and every answer is told what is behind it, by mouse and by keyboard",
+    "[player]") {
   for (const bool keyboard : {false, true}) {
-    PlayerDriver p;
-    for (const Lesson& lesson : p.player().course().lessons) {
-      if (lesson.says.empty()) continue;
-      INFO(lesson.id << (keyboard ? ", keyboard" : ", mouse"));
-      p.open(lesson.id, StepKind::Explain);
-      p.press("lesson/next", keyboard);
-      p.driver.frames(2);
-      REQUIRE(p.player().page() == PageKind::Say);
-      CHECK(p.shows("What you should now be able to say"));
-      for (size_t i = 0; i < lesson.says.size(); ++i) {
-        const Say& say = lesson.says[i];
-        for (const Say::Wrong& wrong : say.others) {
-          p.press(button_of(say, i, wrong.word), keyboard);
-          p.driver.frames(2);
-          CHECK(p.driver.value(fmt::format("lesson/say/{}", i + 1)) == "No. " + wrong.why);
-          CHECK(p.player().progress(lesson.id).words[i] == wrong.word);
-        }
-        p.press(button_of(say, i, say.word), keyboard);
+    for (const Lesson& lesson : fixture::shipped_course().lessons) {
+      if (!lesson.closing) continue;
+      const Case& closing = *lesson.closing;
+      for (size_t answer = 0; answer < closing.kept.size(); ++answer) {
+        INFO(lesson.id << (keyboard ? ", keyboard: " : ", mouse: ") << closing.kept[answer]);
+        PlayerDriver p;
+        p.open(lesson.id, StepKind::Explain);
+        p.press("lesson/next", keyboard);
         p.driver.frames(2);
-        CHECK(p.driver.value(fmt::format("lesson/say/{}", i + 1)) == "Right.");
-        CHECK(p.shows("All three are right.") == (i + 1 == lesson.says.size()));
+        REQUIRE(p.player().page() == PageKind::Case);
+        CHECK_FALSE(p.driver.control("lesson/case/train").enabled);
+        CHECK_FALSE(p.driver.control("lesson/next").enabled);
+        p.decide(answer, keyboard);
+        CHECK(p.driver.value("lesson/case") ==
+              (answer == 0 ? "Right. " : "No. ") + reason_of(closing, answer));
+        CHECK(p.says("The author's sentence"));
+        CHECK_FALSE(p.says("it came out otherwise"));
+        CHECK(p.player().progress(lesson.id).answer == closing.kept[answer]);
+        CHECK_FALSE(p.player().progress(lesson.id).done);
+        p.press("lesson/next", keyboard);
+        // A drawing cannot be made by opening a later step: it counts as skipped.
+        CHECK(p.player().progress(lesson.id).done == (lesson.prediction.kind != Prediction::Kind::Draw));
       }
-      CHECK_FALSE(p.player().progress(lesson.id).done);
-      p.press("lesson/next", keyboard);
-      // A drawing cannot be made by opening a later step: it counts as skipped.
-      CHECK(p.player().progress(lesson.id).done == (lesson.prediction.kind != Prediction::Kind::Draw));
     }
   }
+}
+
+/// Has come as far with a case as the test says.
+class HandMeasurer : public Measurer {
+ public:
+  explicit HandMeasurer(std::shared_ptr<MeasureState>& state) : state_(state) {}
+  void start(const Lesson& lesson, const Changes&) override {
+    ++starts;
+    state_ = std::make_shared<MeasureState>();
+    state_->lesson = lesson.id;
+    state_->running = true;
+    state_->doing = "rising, step 2 of 4";
+    state_->growing = {"rate"};
+    state_->curves["rate"] = {{1, 2}, {0.005, 0.01}};
+  }
+  void stop() override {
+    state_->running = false;
+    state_->stopped = true;
+  }
+  std::shared_ptr<const MeasureState> state() const override { return state_; }
+
+  int starts = 0;
+
+ private:
+  std::shared_ptr<MeasureState>& state_;
+};
+
+TEST_CASE("a case trains before the learner's eyes, its answer is locked, and her sentence is kept",
+          "[player]") {
+  TaskDriver p;
+  auto training = std::make_shared<MeasureState>();
+  auto measurer = std::make_unique<HandMeasurer>(training);
+  HandMeasurer& hand = *measurer;
+  Course course;
+  course.lessons.push_back(fixture::parsed_exercise());
+  p.state.screens.lessons.player = std::make_shared<Player>(
+      std::move(course), std::make_unique<RecordedMeasurer>(&p.started), "lessons.json", std::move(measurer));
+  p.open("task", StepKind::Explain);
+  p.click("lesson/next");
+  p.click(p.answer_button(2));
+  p.click(p.answer_button(1));  // the last click counts until it is trained
+  CHECK(p.player().progress("task").answer.empty());
+  p.click("lesson/case/sentence");
+  p.driver.type("because it begins so");
+  p.click("lesson/case/train");
+  CHECK(hand.starts == 1);
+  CHECK(p.says("Training: rising, step 2 of 4"));
+  CHECK(p.shows("The case is being trained"));
+  CHECK_FALSE(p.driver.control("lesson/next").enabled);
+  CHECK_FALSE(p.ui.registry().find("lesson/case"));  // no verdict yet
+  CHECK_FALSE(p.says("The author's sentence"));
+  const LessonProgress kept = p.player().progress("task");
+  CHECK(kept.answer == "As in the first step");
+  CHECK(kept.sentence == "because it begins so");
+  p.click(p.answer_button(0));
+  CHECK(p.player().progress("task").answer == "As in the first step");
+
+  const auto found = [&](std::vector<double> rate) {
+    training = std::make_shared<MeasureState>(*training);
+    training->running = false;
+    training->done = true;
+    training->curves["rate"] = {{1, 2, 3, 4}, std::move(rate)};
+    p.driver.frames(3);
+  };
+  found({0.005, 0.01, 0.01, 0.01});
+  CHECK(p.says("Measured, rate of the last step: 0.010."));
+  CHECK(p.driver.value("lesson/case") == "No. There it is half as large.");
+  CHECK(p.says("Behind its warm-up the rate stays where it is."));
+  CHECK(p.says("because the warm-up is over"));
+  CHECK(p.driver.control("lesson/next").enabled);
+  CHECK_FALSE(p.says("it came out otherwise"));
+  found({0.005, 0.005, 0.005, 0.005});  // as if this start were another
+  CHECK(p.says("With the random starts of this course it came out otherwise: The full rate"));
+
+  // Left while it trains, it is trained again when the page is opened.
+  hand.stop();
+  p.driver.frames(2);
+  CHECK(hand.starts == 2);
 }
 
 TEST_CASE("the review lets a lesson be skipped, and Tab brings its last row into sight", "[player]") {
@@ -93,10 +163,12 @@ TEST_CASE("what stands beside the steps fits every window, and no text overlaps 
     check_no_overlap(task, "challenge " + window);
     PlayerDriver p("", size);
     for (const Lesson& lesson : p.player().course().lessons) {
-      if (lesson.says.empty()) continue;
+      if (!lesson.closing) continue;
       p.open(lesson.id, StepKind::Explain);
       p.click("lesson/next");
       check_no_overlap(p, lesson.id + " " + window);
+      p.decide(1);
+      check_no_overlap(p, lesson.id + " trained, " + window);
       if (!lesson.challenge) continue;
       p.click("lesson/step/challenge");
       check_no_overlap(p, lesson.id + " challenge " + window);

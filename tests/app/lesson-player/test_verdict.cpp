@@ -21,8 +21,9 @@ const Course& course_in(const std::string& language) {
 /// The course in a language, with the progress of a file.
 struct Learner {
   Learner(const std::string& language, const std::string& path) : spoken(language.c_str()) {
-    p.state.screens.lessons.player = std::make_shared<Player>(
-        course_in(language), std::make_unique<fixture::RecordedMeasurer>(&p.started), path);
+    p.state.screens.lessons.player =
+        std::make_shared<Player>(course_in(language), std::make_unique<fixture::RecordedMeasurer>(&p.started),
+                                 path, std::make_unique<fixture::TrainedMeasurer>());
     p.driver.frames(3);
   }
   /// Predicts in a lesson, and again where it was predicted before.
@@ -208,30 +209,33 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a word that completes a sentence is kept in English, and is the same choice in every language") {
+TEST_CASE("an answer to a case is kept in English, and is the same choice in every language") {
   for (const Lesson& german : course_in("de").lessons) {
     INFO(german.id);
     const Lesson& english = *course_in("en").find(german.id);
-    REQUIRE(german.says.size() == english.says.size());
-    for (size_t i = 0; i < german.says.size(); ++i) {
-      CHECK(kept_word(german.says[i], german.says[i].word) == english.says[i].word);
-      const std::vector<std::string> offered_in_english = offered(english.says[i]);
-      for (const std::string& word : offered(german.says[i])) {
-        const std::string kept = kept_word(german.says[i], word);
-        CHECK(std::ranges::count(offered_in_english, kept) == 1);
-        CHECK(shown_word(german.says[i], kept) == word);
-      }
-      CHECK(shown_word(german.says[i], "a word that was offered once").empty());
-    }
+    REQUIRE(german.closing.has_value() == english.closing.has_value());
+    if (!german.closing) continue;
+    CHECK(german.closing->kept == answers_of(*english.closing));
+    CHECK(answers_of(*german.closing) != german.closing->kept);
+    for (size_t i = 0; i < german.closing->kept.size(); ++i)
+      CHECK(place_of_answer(*german.closing, german.closing->kept[i]) == i);
+    CHECK_FALSE(place_of_answer(*german.closing, "an answer that was offered once"));
   }
-  Learner learner("de", "");
-  learner.p.open("warm-up", StepKind::Explain);
+  const test::Folder folder;
+  const std::string path = folder.file("lessons.json");
+  {
+    Learner learner("de", path);
+    learner.p.open("first-steps", StepKind::Explain);
+    learner.p.driver.click("lesson/next");
+    learner.p.decide(1);
+    CHECK(learner.of("first-steps").answer == course_in("en").find("first-steps")->closing->kept[1]);
+  }
+  Learner learner("en", path);
+  learner.p.open("first-steps", StepKind::Explain);
   learner.p.driver.click("lesson/next");
-  learner.p.say_all(false);
-  const std::vector<std::string> kept = learner.of("warm-up").words;
-  const Lesson& english = *course_in("en").find("warm-up");
-  REQUIRE(kept.size() == english.says.size());
-  for (size_t i = 0; i < kept.size(); ++i) CHECK(shown_word(english.says[i], kept[i]) == kept[i]);
+  learner.p.driver.frames(3);
+  const Case& closing = *course_in("en").find("first-steps")->closing;
+  CHECK(learner.p.driver.value("lesson/case") == "No. " + closing.whys[0]);
 }
 
 }  // namespace normscope::test_verdict

@@ -26,6 +26,25 @@ std::vector<Made> all_trainings(const Lesson& lesson) {
   return made;
 }
 
+TEST_CASE(
+    "a learner does not wait for a case: all its trainings are less than half of one of the built-in model") {
+  const auto work = [](const std::vector<Made>& trainings) {
+    double all = 0;
+    for (const Made& made : trainings) all += made.training.a_step * made.training.steps;
+    return all;
+  };
+  Lesson standard;
+  standard.beside = {{.id = "standard"}};
+  standard.curves = {{.id = "loss", .of = Curve::Of::Run, .run = "standard", .y = "loss"}};
+  const double most = work(all_trainings(standard)) / 2;
+  CHECK(most > 0);
+  for (const Lesson& lesson : fixture::shipped_course().lessons) {
+    if (!lesson.closing) continue;
+    INFO(lesson.id);
+    CHECK(work(all_trainings(*lesson.closing->experiment)) <= most);
+  }
+}
+
 TEST_CASE("the time left is right within a factor of 1.5 once a twentieth is done") {
   experiments::RunStore store(1);
   size_t lessons = 0;

@@ -137,7 +137,8 @@ void add_core_stages(std::vector<Stage>& all) {
                    auto lab = std::make_unique<fixture::PlayerDriver>();
                    lab->state.screens.lessons.player = std::make_shared<lesson_player::Player>(
                        course::read_course(NORMSCOPE_SOURCE_DIR "/lessons", "de"),
-                       std::make_unique<fixture::RecordedMeasurer>(), "");
+                       std::make_unique<fixture::RecordedMeasurer>(), "",
+                       std::make_unique<fixture::TrainedMeasurer>());
                    lab->open("warm-up", course::StepKind::Predict);
                    return lab;
                  }});

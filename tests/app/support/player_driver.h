@@ -16,8 +16,8 @@ struct PlayerDriver : LabDriver {
     state.look.reduced_motion = true;
     state.screens.shown = Screen::Lessons;
     state.screens.lessons.player = std::make_shared<lesson_player::Player>(
-        shipped_course(), std::make_unique<RecordedMeasurer>(&started, std::move(adapt)),
-        std::move(progress));
+        shipped_course(), std::make_unique<RecordedMeasurer>(&started, std::move(adapt)), std::move(progress),
+        std::make_unique<TrainedMeasurer>());
     // Whoever has done none begins with lesson 0, which has no run; most tests are about runs.
     if (player().lesson() && player().lesson()->number == 0)
       player().open("warm-up", course::StepKind::Predict);
@@ -50,12 +50,16 @@ struct PlayerDriver : LabDriver {
     driver.frames(2);
   }
 
-  /// Puts a word into every sentence to complete, right or wrong.
-  void say_all(bool keyboard) {
-    for (size_t i = 0; i < player().lesson()->says.size(); ++i) {
-      press(fmt::format("lesson/say/{}/1", i + 1), keyboard);
-      driver.frames(2);
-    }
+  /// Decides the case at the end of a lesson and has it trained.
+  void decide(size_t answer, bool keyboard = false) {
+    press(answer_button(answer), keyboard);
+    press("lesson/case/train", keyboard);
+    driver.frames(2);
+  }
+  /// The name of the control of an answer; 0 is the right one.
+  std::string answer_button(size_t answer) {
+    const std::vector<size_t> order = course::offered_order(*player().lesson()->closing);
+    return fmt::format("lesson/case/{}", std::ranges::find(order, answer) - order.begin() + 1);
   }
 
   int started = 0;

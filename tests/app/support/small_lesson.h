@@ -19,7 +19,7 @@ inline std::string refusal_of(const std::string& toml, const std::string& prose 
   return test::error_of([&] { parsed_lesson(toml, prose); }, "");
 }
 
-// The exercise lesson is a small lesson with sentences to complete and a challenge, on models that take no time.
+// The exercise lesson is a small lesson with a case and a challenge, on models that take no time.
 
 inline const std::string& exercise_toml() {
   static const std::string text = test::refusal_base("lesson-exercise");

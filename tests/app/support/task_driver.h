@@ -27,7 +27,7 @@ struct TaskDriver : PlayerDriver {
                                it->second.at("model.placement") == "pre";
               measured.curves["loss_A"] = {{1, 2, 3, 4}, {4, 3, 3, pre ? 1.25 : 2.75}};
             }),
-        progress);
+        progress, std::make_unique<TrainedMeasurer>());
     driver.frames(3);
   }
   void to_challenge() {

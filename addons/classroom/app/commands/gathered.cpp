@@ -62,13 +62,20 @@ struct Lessons {
   std::vector<const Lesson*> all;
 };
 
+/// Counts an answer to the case at the end, unless another version of the lesson offered it.
+void count_case(GatheredLesson& sheet, const Lesson& lesson, const LessonProgress& p) {
+  if (!lesson.closing || !place_of_answer(*lesson.closing, p.answer)) return;
+  ++sheet.cases;
+  sheet.cases_right += answers_right(*lesson.closing, p.answer);
+  if (!p.sentence.empty()) sheet.reasons.push_back(p.sentence);
+}
+
 void count(GatheredLesson& sheet, const Lessons& lessons, LessonProgress p) {
   const Lesson& lesson = lessons.sheet;
   say_anew(lesson, p);
   sheet.done += p.done;
   sheet.skipped += p.skipped && !p.committed;
-  for (const std::string& word : p.words) sheet.sentences += !word.empty();
-  sheet.sentences_right += static_cast<int>(course::said_right(lesson.says, p.words));
+  count_case(sheet, lesson, p);
   const bool second = !p.first.said.empty();
   if (!p.committed && !second) return;
   const JudgedPrediction& told = second ? p.first : p;
@@ -125,7 +132,7 @@ std::vector<GatheredLesson> gather(const course::Course& course, const std::vect
     for (const CourseProgress& student : students)
       if (const auto at = student.find(lesson.id); at != student.end()) count(sheet, lessons, at->second);
     std::ranges::stable_sort(sheet.said, [](const auto& a, const auto& b) { return a.second > b.second; });
-    const bool any = sheet.predicted + sheet.skipped + sheet.sentences > 0 || !sheet.left_out.empty();
+    const bool any = sheet.predicted + sheet.skipped + sheet.cases > 0 || !sheet.left_out.empty();
     if (any) sheets.push_back(std::move(sheet));
   }
   return sheets;
@@ -137,10 +144,11 @@ std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t stu
   for (const GatheredLesson& lesson : lessons) {
     text += fmt::format("\n{}  {}\n    predicted {}, right {}, skipped {}, lesson done {}", lesson.number,
                         lesson.title, lesson.predicted, lesson.right, lesson.skipped, lesson.done);
-    if (lesson.sentences > 0)
-      text += fmt::format(", sentences right {} of {}", lesson.sentences_right, lesson.sentences);
+    if (lesson.cases > 0) text += fmt::format(", case right {} of {}", lesson.cases_right, lesson.cases);
     text += "\n";
     for (const auto& [said, times] : lesson.said) text += fmt::format("    {:3} × {}\n", times, said);
+    for (const std::string& reason : lesson.reasons)
+      text += fmt::format("    because: {}\n", shown_text(reason));
     for (const std::string& said : lesson.left_out)
       text += fmt::format("    left out, as the lesson has no such answer: {}\n", shown_text(said));
   }
@@ -148,12 +156,11 @@ std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t stu
 }
 
 std::string gathered_csv(const std::vector<GatheredLesson>& lessons) {
-  std::string text = "lesson,said,students,predicted,right,skipped,done,sentences,sentences right\n";
+  std::string text = "lesson,said,students,predicted,right,skipped,done,cases,cases right\n";
   for (const GatheredLesson& lesson : lessons)
     for (const auto& [said, times] : lesson.said)
-      text +=
-          fmt::format("{},{},{},{},{},{},{},{},{}\n", lesson.id, csv_field(said), times, lesson.predicted,
-                      lesson.right, lesson.skipped, lesson.done, lesson.sentences, lesson.sentences_right);
+      text += fmt::format("{},{},{},{},{},{},{},{},{}\n", lesson.id, csv_field(said), times, lesson.predicted,
+                          lesson.right, lesson.skipped, lesson.done, lesson.cases, lesson.cases_right);
   return text;
 }
 

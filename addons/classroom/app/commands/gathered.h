@@ -21,15 +21,16 @@ struct GatheredLesson {
   int number = 0;
   std::string id{}, title{};
   int predicted = 0, skipped = 0, right = 0, done = 0;
-  int sentences = 0, sentences_right = 0;           ///< that the students completed, all together
+  int cases = 0, cases_right = 0;                   ///< answers to the case at the end
   std::vector<std::pair<std::string, int>> said{};  ///< the predictions, the most frequent first
+  std::vector<std::string> reasons{};               ///< for the case, each in a student's own words
   std::vector<std::string> left_out{};              ///< what no learner could say in this lesson
 };
 /// `others`: the course in other languages, whose answers count too.
 std::vector<GatheredLesson> gather(const course::Course& course, const std::vector<CourseProgress>& students,
                                    std::span<const course::Course> others = {});
 
-/// The sheet for a terminal, and as CSV with a row for each prediction.
+/// The sheet for a terminal, with the students' own sentences, and as CSV with a row for each prediction.
 std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t students);
 std::string gathered_csv(const std::vector<GatheredLesson>& lessons);
 

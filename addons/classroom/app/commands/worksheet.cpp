@@ -328,21 +328,27 @@ std::string challenge(const Sheet& sheet) {
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
 
-std::string says(const Sheet& sheet) {
-  if (sheet.lesson.says.empty()) return "";
-  const Lesson& lesson = sheet.lesson;
-  std::string out = element("h3", lesson.words->tr("What you should now be able to say")) + "\n";
-  for (const Say& say : sheet.lesson.says) {
-    const size_t gap = say.text.find(kGap);
-    std::string words;
-    for (const std::string& word : offered(say)) words += fmt::format(" {} {}", kBox, svg_escaped(word));
-    out += element("p",
-                   svg_escaped(say.text.substr(0, gap)) + sheet.answer(say.word) +
-                       svg_escaped(say.text.substr(gap + kGap.size())),
-                   "ask") +
-           element("p", words, "small") + "\n";
+/// The case at the end: the student ticks an answer and writes why. The teacher's copy has the right answer, the reason
+/// behind each, and the author's sentence.
+std::string closing_case(const Sheet& sheet) {
+  if (!sheet.lesson.closing) return "";
+  const Case& closing = *sheet.lesson.closing;
+  const Words& words = *sheet.lesson.words;
+  const std::vector<std::string> answers = answers_of(closing);
+  std::string out =
+      element("h3", words.tr("A new case")) + "\n" + element("p", svg_escaped(closing.ask), "ask");
+  for (const size_t answer : offered_order(closing)) {
+    const std::string& text = answers[answer];
+    const bool shown = sheet.answers && answer == 0;
+    out += element("p", fmt::format("{} {}", kBox, shown ? sheet.answer(text) : svg_escaped(text)));
+    if (sheet.answers)
+      out += element("p",
+                     svg_escaped(words.tr(answer == 0 ? "Right. {why}" : "No. {why}",
+                                          {{"why", reason_of(closing, answer)}})),
+                     "small");
   }
-  return out;
+  out += "\n" + element("p", svg_escaped(words.tr("Why? In one sentence of your own:")), "ask");
+  return out + (sheet.answers ? element("p", sheet.answer(closing.own)) + "\n" : lines_to_write(2));
 }
 
 std::string claims(const Sheet& sheet) {
@@ -727,7 +733,7 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
                         measurements(sheet));
   body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
   body += step_html(sheet, StepKind::Explain,
-                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
+                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + closing_case(sheet));
   if (answers) body += claims(sheet);
   std::string sources;
   for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");

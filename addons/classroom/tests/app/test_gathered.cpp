@@ -107,13 +107,21 @@ TEST_CASE("predictions: the first of each student counts, in whatever language i
   again.first.grade = Grade::Wrong;
   LessonProgress skipped;
   skipped.skipped = true;
-  skipped.words = {course.find("warm-up")->says[0].word, "", ""};
+  skipped.answer = course.find("warm-up")->closing->kept.front();
+  skipped.sentence = "because it said so";
+  LessonProgress misled = skipped;
+  misled.answer = course.find("warm-up")->closing->kept.back();
+  misled.sentence.clear();
+  LessonProgress older = skipped;
+  older.answer = "an answer that was offered once";
   const std::string exact = words::language("de").tr("exactly right");
   const auto sheets = gather(course,
                              {{{"warm-up", predicted("100 steps", "too high")}},
                               {{"warm-up", again}},
                               {{"warm-up", predicted("25 Schritte", exact, Grade::Exact)}},
                               {{"warm-up", skipped}},
+                              {{"warm-up", misled}},
+                              {{"warm-up", older}},
                               {{"nowhere", predicted("1", "right", Grade::Right)}}},
                              std::span(&german, 1));
   REQUIRE(sheets.size() == 1);
@@ -121,12 +129,15 @@ TEST_CASE("predictions: the first of each student counts, in whatever language i
   CHECK(sheet.id == "warm-up");
   CHECK(sheet.predicted == 3);
   CHECK(sheet.right == 1);
-  CHECK(sheet.skipped == 1);
-  CHECK(sheet.sentences == 1);
-  CHECK(sheet.sentences_right == 1);
+  CHECK(sheet.skipped == 3);
+  CHECK(sheet.cases == 2);
+  CHECK(sheet.cases_right == 1);
+  CHECK(sheet.reasons == std::vector<std::string>{"because it said so"});
   CHECK(sheet.said == std::vector<std::pair<std::string, int>>{{"100 steps", 2}, {"25 Schritte", 1}});
-  CHECK(test::contains(gathered_text(sheets, 5), "  2 × 100 steps\n"));
-  CHECK(test::contains(gathered_csv(sheets), "warm-up,100 steps,2,3,1,1,0,1,1\n"));
+  CHECK(test::contains(gathered_text(sheets, 7), "  2 × 100 steps\n"));
+  CHECK(test::contains(gathered_text(sheets, 7), ", case right 1 of 2\n"));
+  CHECK(test::contains(gathered_text(sheets, 7), "    because: because it said so\n"));
+  CHECK(test::contains(gathered_csv(sheets), "warm-up,100 steps,2,3,1,3,0,2,1\n"));
 }
 
 TEST_CASE("predictions: the review copies the line, once there is something to copy", "[player]") {
@@ -150,7 +161,7 @@ TEST_CASE("a class's sheet is in one language, whatever languages the class work
     p.language = language;
     p.said = said;
     p.score = score;
-    p.words = {fixture::shipped_course().find("warm-up")->says[0].word, "", ""};
+    p.answer = fixture::shipped_course().find("warm-up")->closing->kept.front();
     return CourseProgress{{"warm-up", p}};
   };
   const std::vector<CourseProgress> students{student("en", "100 steps", "4× too high"),
@@ -162,7 +173,7 @@ TEST_CASE("a class's sheet is in one language, whatever languages the class work
     REQUIRE(sheets.size() == 1);
     CHECK(sheets[0].said ==
           std::vector<std::pair<std::string, int>>{{*language == 'e' ? "100 steps" : "100 Schritte", 2}});
-    CHECK(sheets[0].sentences_right == 2);
+    CHECK(sheets[0].cases_right == 2);
   }
 }
 

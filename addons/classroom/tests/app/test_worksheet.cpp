@@ -225,18 +225,24 @@ TEST_CASE("settings of a map and of runs without a letter stand on the sheet") {
                  "other: Pre-LN at 0.01, "));
 }
 
-TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried") {
+TEST_CASE(
+    "on paper: the case with its answers and lines for a reason, the task and a table for what was tried") {
   const Lesson lesson = parsed_exercise();
   const std::string student = worksheet(lesson, std::nullopt, false);
-  CHECK(contains(student, "What you should now be able to say"));
-  CHECK(contains(student, "The sky is <span class=\"blank\"></span>."));
+  CHECK(contains(student, "The rate rises for two of four steps."));
+  CHECK(contains(student, "<p><span class=\"box\"></span> The full rate</p>"));
+  CHECK(contains(student, "Why? In one sentence of your own:</p><div class=\"line\">"));
+  for (const char* hidden : {"because the warm-up is over", "A rate of nought", "class=\"answer\""})
+    CHECK_FALSE(contains(student, hidden));
   CHECK(contains(student, "Bring it below. Below 2"));
   CHECK(contains(student, "Placement (Post-LN, Pre-LN, Sandwich)"));
   Results kept;
   kept.seeds = 1;
   for (const Measure& m : lesson.measures) kept.measures[m.id] = {{1.5}, {1.5, 1.5, 1.5}};
   const std::string teacher = worksheet(lesson, kept, true);
-  CHECK(contains(teacher, "The sky is <span class=\"answer\">blue</span>."));
+  CHECK(contains(teacher, "<span class=\"box\"></span> <span class=\"answer\">The full rate</span>"));
+  CHECK(contains(teacher, "No. A rate of nought is asked for nowhere."));
+  CHECK(contains(teacher, "<span class=\"answer\">because the warm-up is over</span>"));
 }
 
 TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run") {
