@@ -568,7 +568,8 @@ Case read_case(Table& t, Lesson& experiment) {
   Case c;
   c.ask = few_words(t, "ask", kAskWords);
   c.why = few_words(t, "why", kWhyWords);
-  Check check{.measure = t.text("measure"), .low = t.maybe("low"), .high = t.maybe("high")};
+  // [case.measure.NAME] has the word "measure" already: a key of TOML has one meaning.
+  Check check{.measure = t.text("decides"), .low = t.maybe("low"), .high = t.maybe("high")};
   check.says = few_words(t, "right", kAnswerWords);
   if (!check.low && !check.high) t.refuse("", "has no band: expected low, high or both");
   std::set<std::string> answers{check.says};

@@ -140,6 +140,17 @@ def without_paper(section):
         if "line" in classes(child) or within(child, "blank") or (choices and "small" in classes(child)) or (
                 lines_follow and "ask" not in classes(child)):
             section.remove(child)
+        elif child.tag == "ul" and within(child, "box"):
+            for answer in child:
+                box = answer[0]
+                answer.text = box.tail.strip()
+                answer.remove(box)
+        elif "solution" in classes(child):
+            section.remove(child)
+            details = ET.Element("details", {"class": "measured"})
+            ET.SubElement(details, "summary").text = say("site.lesson.solution")
+            details.extend(child)
+            section.insert(at, details)
         elif choices:
             values = ", ".join(box.tail.strip() for box in child if (box.tail or "").strip())
             child.clear()

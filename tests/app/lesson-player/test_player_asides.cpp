@@ -93,8 +93,8 @@ class HandMeasurer : public Measurer {
 
 TEST_CASE("a case trains before the learner's eyes, its answer is locked, and her sentence is kept",
           "[player]") {
-  TaskDriver p;
   auto training = std::make_shared<MeasureState>();
+  TaskDriver p;
   auto measurer = std::make_unique<HandMeasurer>(training);
   HandMeasurer& hand = *measurer;
   Course course;

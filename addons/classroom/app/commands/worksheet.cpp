@@ -32,6 +32,7 @@ p{margin:0 0 2.5mm}
 .box{display:inline-block;width:3mm;height:3mm;border:.6pt solid #000;margin:0 1mm 0 0}
 .form{border:.4pt dotted #777;padding:0 1mm}
 .tile{border:.6pt solid #000;padding:0 1.2mm;font-family:Helvetica,Arial,sans-serif;font-size:9pt}
+.answers{list-style:none;margin:0 0 2.5mm;padding:0}
 .answer{font-weight:bold;border-bottom:.4pt dotted #000}
 .display{display:flex;align-items:center;gap:6mm;margin:2mm 0 4mm 6mm}
 .small{font-size:9pt}
@@ -328,27 +329,36 @@ std::string challenge(const Sheet& sheet) {
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
 
-/// The case at the end: the student ticks an answer and writes why. The teacher's copy has the right answer, the reason
-/// behind each, and the author's sentence.
+/// What the teacher's copy adds to the case: the right answer, what is behind each, and the author's sentence.
+std::string solution(const Sheet& sheet, const Case& closing) {
+  const Words& words = *sheet.lesson.words;
+  const std::vector<std::string> answers = answers_of(closing);
+  std::string out = element("p", sheet.answer(answers.front()));
+  for (size_t i = 0; i < answers.size(); ++i)
+    out += element(
+        "p",
+        element("i", svg_escaped(answers[i])) + " " +
+            svg_escaped(words.tr(i == 0 ? "Right. {why}" : "No. {why}", {{"why", reason_of(closing, i)}})),
+        "small");
+  out += element("p", svg_escaped(words.tr("The author's sentence")) + ": " + sheet.answer(closing.own));
+  return element("div", out, "solution") + "\n";
+}
+
+/// The case at the end: the student ticks an answer and writes why.
 std::string closing_case(const Sheet& sheet) {
   if (!sheet.lesson.closing) return "";
   const Case& closing = *sheet.lesson.closing;
   const Words& words = *sheet.lesson.words;
   const std::vector<std::string> answers = answers_of(closing);
-  std::string out =
-      element("h3", words.tr("A new case")) + "\n" + element("p", svg_escaped(closing.ask), "ask");
-  for (const size_t answer : offered_order(closing)) {
-    const std::string& text = answers[answer];
-    const bool shown = sheet.answers && answer == 0;
-    out += element("p", fmt::format("{} {}", kBox, shown ? sheet.answer(text) : svg_escaped(text)));
-    if (sheet.answers)
-      out += element("p",
-                     svg_escaped(words.tr(answer == 0 ? "Right. {why}" : "No. {why}",
-                                          {{"why", reason_of(closing, answer)}})),
-                     "small");
-  }
-  out += "\n" + element("p", svg_escaped(words.tr("Why? In one sentence of your own:")), "ask");
-  return out + (sheet.answers ? element("p", sheet.answer(closing.own)) + "\n" : lines_to_write(2));
+  std::string offered;
+  for (const size_t answer : offered_order(closing))
+    offered += element("li", fmt::format("{} {}", kBox, svg_escaped(answers[answer])));
+  const std::string out = element("h3", words.tr("A new case")) + "\n" +
+                          element("p", svg_escaped(closing.ask), "ask") + element("ul", offered, "answers") +
+                          "\n";
+  if (sheet.answers) return out + solution(sheet, closing);
+  return out + element("p", svg_escaped(words.tr("Why? In one sentence of your own:")), "ask") +
+         lines_to_write(2);
 }
 
 std::string claims(const Sheet& sheet) {

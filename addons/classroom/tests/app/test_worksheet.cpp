@@ -230,7 +230,7 @@ TEST_CASE(
   const Lesson lesson = parsed_exercise();
   const std::string student = worksheet(lesson, std::nullopt, false);
   CHECK(contains(student, "The rate rises for two of four steps."));
-  CHECK(contains(student, "<p><span class=\"box\"></span> The full rate</p>"));
+  CHECK(contains(student, "<li><span class=\"box\"></span> The full rate</li>"));
   CHECK(contains(student, "Why? In one sentence of your own:</p><div class=\"line\">"));
   for (const char* hidden : {"because the warm-up is over", "A rate of nought", "class=\"answer\""})
     CHECK_FALSE(contains(student, hidden));
@@ -240,7 +240,7 @@ TEST_CASE(
   kept.seeds = 1;
   for (const Measure& m : lesson.measures) kept.measures[m.id] = {{1.5}, {1.5, 1.5, 1.5}};
   const std::string teacher = worksheet(lesson, kept, true);
-  CHECK(contains(teacher, "<span class=\"box\"></span> <span class=\"answer\">The full rate</span>"));
+  CHECK(contains(teacher, "<p><span class=\"answer\">The full rate</span></p>"));
   CHECK(contains(teacher, "No. A rate of nought is asked for nowhere."));
   CHECK(contains(teacher, "<span class=\"answer\">because the warm-up is over</span>"));
 }
