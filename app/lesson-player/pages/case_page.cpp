@@ -126,7 +126,7 @@ class CasePage : public Page {
     ui.paint().text_in(text.rest.take_top(20, 4), {Face::Bold, type::body}, ui.theme().ink,
                        context.tr("Why? In one sentence of your own:"));
     const Rect box = text.rest.take_top(30, kGap);
-    text_field(ui, "lesson/case/sentence", box, context.tr("because …"), sentence,
+    text_field(ui, "lesson/case/sentence", box, context.tr("because"), sentence,
                context.tr("Your reason. It is kept, and a teacher who gathers your answers reads it."));
     context.scroll.follow_focus(ui, "lesson/case/sentence", box, text.seen);
     if (sentence.size() > kLongestSentence) sentence = before;

@@ -233,7 +233,7 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
     }
     p.driver.click("lesson/next");
     look("case");
-    p.decide(1);
+    p.decide(1, true);
     look("a decided case");
     p.open("eighteen-layers", StepKind::Compare);
     p.driver.click("lesson/next");

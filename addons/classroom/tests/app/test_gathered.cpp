@@ -136,7 +136,7 @@ TEST_CASE("predictions: the first of each student counts, in whatever language i
   CHECK(sheet.said == std::vector<std::pair<std::string, int>>{{"100 steps", 2}, {"25 Schritte", 1}});
   CHECK(test::contains(gathered_text(sheets, 7), "  2 × 100 steps\n"));
   CHECK(test::contains(gathered_text(sheets, 7), ", case right 1 of 2\n"));
-  CHECK(test::contains(gathered_text(sheets, 7), "    because: because it said so\n"));
+  CHECK(test::contains(gathered_text(sheets, 7), "    why: because it said so\n"));
   CHECK(test::contains(gathered_csv(sheets), "warm-up,100 steps,2,3,1,3,0,2,1\n"));
 }
 
