@@ -62,7 +62,7 @@ void show_case(const Case& closing) {
   say("Case: {}\n", closing.ask);
   for (const LessonRun* run : closing.experiment->all_runs())
     say("      run {}: {}\n", run->id, run_label(*closing.experiment, run->id));
-  say("      right: {} ({}: {}) {}\n", check.says, closing.experiment->measure(check.measure)->label,
+  say("      right: {} ({}: {}). {}\n", check.says, closing.experiment->measure(check.measure)->label,
       band_text(check), closing.why);
   for (size_t i = 0; i < check.excludes.size(); ++i)
     say("      wrong: {}. {}\n", check.excludes[i].what, closing.whys[i]);
