@@ -316,7 +316,8 @@ void draw_case_figure(Ui& ui, Rect rect, const LessonContext& context, const Les
   const Figure& figure = experiment.figures.front();
   rect = figure_panel(ui, rect, context);
   draw_figure_title(ui, rect, context, figure.title, figure.note);
-  plot::PlotSpec plot = figure_plot(experiment, figure, {.own = &state.curves});
+  plot::PlotSpec plot =
+      figure_plot(experiment, figure, {.own = &state.curves, .level = context.figure_data().level});
   const float room = context.compact() ? kLabelRoomCompact : kLabelRoom;
   set_pads(false, label_room(plot, ui.paint(), room), plot);
   plot::draw_plot(ui, "lesson/plot", rect, plot, view, figure.title + ".");

@@ -4,6 +4,7 @@
 // Controls: lesson/case/1 to 4, lesson/case/sentence, lesson/case/train; lesson/case is the verdict.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -98,7 +99,9 @@ class CasePage : public Page {
     for (const size_t answer : offered_order(closing)) {
       const std::string name = fmt::format("lesson/case/{}", ++number);
       const float width = text.rest.w - kDot - 2 * kAnswerPad;
-      const float high = p.wrapped_height(width, kText, answers[answer], kTextLine) + 2 * kAnswerPad;
+      const float high = std::max(p.wrapped_height(width, kText, answers[answer], kTextLine),
+                                  p.wrapped_height(width, kBoldText, answers[answer], kTextLine)) +
+                         2 * kAnswerPad;
       const Rect box = text.rest.take_top(high, 6);
       const bool own = said == answer, right = locked && answer == 0;
       const Hit h = ui.hit(name, box, answers[answer], context.tr("What you expect of this case."),
