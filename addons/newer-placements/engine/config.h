@@ -31,6 +31,12 @@ std::string to_string(const Streams& streams);
 Streams streams_from(std::string_view text);  ///< throws Error naming what is wrong
 Streams streams_of(const StackWiring& stack);
 
+/// How several streams begin: `config.of<StreamsConfig>()`.
+struct StreamsConfig {
+  float mixed = 0;  ///< the share of `carry`, by size, beside its diagonal; 0: the rule's own start
+  bool operator==(const StreamsConfig&) const = default;
+};
+
 /// Progressive residual warm-up: `config.of<ProResConfig>()`.
 struct ProResConfig {
   int32_t steps = 10;  ///< T: the branches of layer l have come in whole after T l steps

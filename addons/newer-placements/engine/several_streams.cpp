@@ -1,5 +1,6 @@
 // Several streams are one value (B,T,n,D), mixed by the op `mix`: see config.h. At the end their text form.
 #include <charconv>
+#include <cmath>
 #include <sstream>
 
 #include "addons/newer-placements/engine/config.h"
@@ -90,7 +91,18 @@ class SeveralStreams : public Residual {
     if (manifold) init.value = task == Task::Read ? 2.0 : 4.0;
     if (manifold && task == Task::Read) init.rest = -2.0;
     init.place = task == Task::Read ? written_ % wired_.count : 0;
+    if (task == Task::Carry) mix_at_start(init);
     return init;
+  }
+
+  /// Lets each stream take a share from the others, alike from each of them. Under the manifold's functions the logarithm
+  /// of the wanted matrix is what they turn into it.
+  void mix_at_start(Init& init) const {
+    const double mixed = static_cast<double>(r_.config.of<StreamsConfig>().mixed), others = wired_.count - 1;
+    if (mixed == 0) return;
+    const bool manifold = wired_.rule == Streams::Rule::Manifold;
+    init.value = manifold ? std::log(others * (1 - mixed) / mixed) : 1 - mixed;
+    init.rest = manifold ? 0 : mixed / others;
   }
 
   ValueId weights_of(const std::string& n, Task task) {

@@ -120,4 +120,17 @@ TEST_CASE("stream numbers: fresh streams go on alone, training makes them mix, o
   CHECK(std::isnan(number_of(*one, "stream_share")));
 }
 
+TEST_CASE("stream numbers: a start that is mixed exchanges the share that was asked for") {
+  const auto mixing_at_start = [](const char* placement, const char* mixed) {
+    RunSpec spec = small_spec(placement);
+    set_field(spec, "model.streams_mixed", mixed);
+    return number_of(*make_run(spec), "stream_mixing");
+  };
+  for (const char* placement : {"hyper", "mhc"}) {
+    CHECK(mixing_at_start(placement, "0.3") == Approx(0.3).epsilon(1e-3));
+    CHECK(mixing_at_start(placement, "0.75") == Approx(0.75).epsilon(1e-3));
+  }
+  CHECK(mixing_at_start("mhc", "0") == Approx(0.052).epsilon(0.02));
+}
+
 }  // namespace normscope::test
