@@ -28,6 +28,13 @@ void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& ar
     arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
 }
 
+/// 1 where more of the number at the end of a run is better, -1 where less is, NaN where neither can be said.
+double better_of(std::string_view y) {
+  if (is_loss(y) || y == "since") return -1;
+  const bool score = y == "learns" || y == "finite" || y == "accuracy" || y == "uas" || y == "bleu";
+  return score ? 1 : std::numeric_limits<double>::quiet_NaN();
+}
+
 /// Empty where the line's kind has the number line.y; otherwise lists the numbers that it has.
 std::string unknown_number(const Line& line) {
   using Of = Line::Of;
@@ -288,6 +295,12 @@ Statement read_beside(Table t, const course::Lesson& language) {
   return b;
 }
 
+Regime read_regime(Table t) {
+  Regime regime{t.text("effect"), t.text("here"), t.flag("met", true) ? Met::Met : Met::NotMet};
+  t.done();
+  return regime;
+}
+
 std::optional<Opposite> read_opposite(Table& check) {
   if (!check.has("opposite")) return std::nullopt;
   Table t = check.table("opposite");
@@ -340,6 +353,21 @@ void refuse_opposite(const course::Check& check, const std::optional<Opposite>& 
     t.refuse("opposite", "shares values with the check's own band: expected two bands apart");
 }
 
+/// Asks for the start only where the measure has one, and for runs in the regime behind at least one check.
+void refuse_outside(Claim& claim, const Table& t) {
+  const auto in_regime = [](const Part& part) { return part.outside.empty(); };
+  for (const Part& part : claim.parts)
+    if (!part.start.empty() && !claim.language.measure(part.start))
+      t.refuse("start", Message("'{}' is not in this claim: expected a measure of it", part.start));
+  if (std::ranges::all_of(claim.parts, in_regime)) return;
+  if (claim.regime.met == Met::NotMet)
+    t.refuse("outside",
+             "stands beside [regime] met = false, which says it of every check: expected one of them");
+  if (std::ranges::none_of(claim.parts, in_regime))
+    t.refuse("outside", "is said of every check: expected met = false in [regime]");
+  claim.regime.met = Met::InPart;
+}
+
 ClaimPlot read_drawn(Table t, const Claim& claim) {
   ClaimPlot d{.title = t.text("title"),
               .x = t.text("x"),
@@ -368,6 +396,12 @@ void check_sentence(const std::string& key, const std::string& text, const Claim
 void read_verdicts(Claim& claim, Table t) {
   constexpr const char* keys[] = {"reproduced", "not_at_this_scale", "contradicted"};
   for (size_t i = 0; i < claim.sentences.size(); ++i) {
+    if (static_cast<Finding>(i + 1) == Finding::Contradicted && claim.regime.met == Met::NotMet) {
+      if (t.has(keys[i]))
+        t.refuse(keys[i],
+                 "runs that are not in the source's regime contradict nothing: expected no such sentence");
+      continue;
+    }
     claim.sentences[i] = t.text(keys[i]);
     check_sentence(keys[i], claim.sentences[i], claim, t);
   }
@@ -411,12 +445,14 @@ void read_measured(Claim& claim, Table& t) {
   for (auto& [id, child] : t.children("measure"))
     language.measures.push_back(course::read_measure(id, child));
   for (Table& child : t.tables("check")) {
-    claim.parts.push_back({read_opposite(child), read_effect(child), child.text("beyond", "")});
+    claim.parts.push_back({read_opposite(child), read_effect(child), child.text("beyond", ""),
+                           child.text("outside", ""), child.text("start", ""), child.text("threshold", "")});
     language.checks.push_back(course::read_check(child));
     refuse_opposite(language.checks.back(), claim.parts.back().opposite, child);
     refuse_unbounded(claim, language.checks.back(), child);
   }
   if (language.checks.empty()) t.refuse("check", "is missing: expected [[check]], one at least");
+  refuse_outside(claim, t);
 }
 
 }  // namespace
@@ -426,6 +462,11 @@ const char* to_string(Finding finding) {
                                        "contradicted here", "no system yet", "cannot be told here",
                                        "parts differ"};
   return kFindings[static_cast<size_t>(finding)];
+}
+
+const char* to_string(Met met) {
+  constexpr const char* kMet[] = {"met", "not met", "met in part"};
+  return kMet[static_cast<size_t>(met)];
 }
 
 const Line* Claim::line(std::string_view line_id) const {
@@ -446,6 +487,20 @@ std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
   std::vector<Arm> arms;
   if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
   return arms;
+}
+
+double pull_of(const Claim& claim, const course::Measure& measure, std::string_view run) {
+  if (measure.curve.empty()) {
+    double pull = 0;
+    if (!measure.first.empty()) pull += pull_of(claim, *claim.language.measure(measure.first), run);
+    if (!measure.second.empty()) pull -= pull_of(claim, *claim.language.measure(measure.second), run);
+    return pull;
+  }
+  const Line& line = *claim.line(measure.curve);
+  if (std::ranges::find(line.runs, run) == line.runs.end()) return 0;
+  const bool one = line.of == Line::Of::Runs && measure.take == "at";
+  if (one && line.runs.at(static_cast<size_t>(measure.a) - 1) != run) return 0;
+  return better_of(line.y);
 }
 
 experiments::Names numbers_of(const Claim& claim) {
@@ -484,14 +539,20 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   where.done();
   claim.says = t.text("claim");
   claim.setting = t.text("setting");
-  if (t.has("beyond")) {
-    claim.beyond = t.text("beyond");
+  if (t.has("beyond") || t.has("proof")) {
+    if (t.has("proof")) {
+      claim.proof = t.text("proof");
+      claim.refuted = t.flag("refuted", false);
+    } else {
+      claim.beyond = t.text("beyond");
+    }
     for (Table& child : t.tables("number")) claim.numbers.push_back(read_stated(child, claim.language));
     t.done();
     return claim;
   }
   claim.seeds = t.whole("seeds", 1, kMaxSeeds, 5);
   claim.quick_seeds = t.whole("quick_seeds", 1, claim.seeds, 1);
+  claim.regime = read_regime(t.table("regime"));
   claim.compares = static_cast<Compares>(t.choice("compares", {"neither", "quality", "speed"}, 0));
   read_runs(claim, t, pairs);
   read_measured(claim, t);

@@ -20,6 +20,19 @@ struct Source {
   std::string version;  ///< "ICML 2020 and arXiv 2002.04745": whose numbering it is
 };
 
+/// Whether the runs of a claim are in the regime of its source: all of them, none, or those of some checks.
+enum class Met : uint8_t { Met, NotMet, InPart };
+/// Says "met", "not met", "met in part".
+const char* to_string(Met met);
+
+/// The regime in which the source's effect lives: a depth at which the compared thing fails, a share of the warm-up in
+/// the training, a precision, a start that does not show the result already.
+struct Regime {
+  std::string effect{};  ///< "18-18 layers, with which the source's Post-LN fails"
+  std::string here{};    ///< how our runs meet it, or what they lack
+  Met met = Met::Met;
+};
+
 /// A number of the paper, and our measure that is shown next to it.
 struct Statement {
   std::string what;       ///< "Post-LN, no warm-up"
@@ -64,8 +77,8 @@ struct Opposite {
 };
 
 /// The verdict on a claim or on one of its checks. Unknown: runs are missing. Beyond: no run of its setting could show
-/// it. CannotBeTold: the measurements do not tell the claim from its neighbours. PartsDiffer, of a claim only: its
-/// checks have different verdicts.
+/// it. CannotBeTold: the runs are not in the source's regime, or the measurements do not tell the claim from its
+/// neighbours. PartsDiffer, of a claim only: its checks have different verdicts.
 enum class Finding : uint8_t {
   Unknown,
   Reproduced,
@@ -97,7 +110,10 @@ struct Effect {
 struct Part {
   std::optional<Opposite> opposite;
   std::optional<Effect> effect;
-  std::string beyond;  ///< why no run of this setting could meet the check; empty for all others
+  std::string beyond;       ///< why no run of this setting could meet the check; empty for all others
+  std::string outside{};    ///< why its runs are not in the source's regime; empty: they are
+  std::string start{};      ///< the measure that says what this one is before training; empty: none
+  std::string threshold{};  ///< where the source states the edge of the band; empty: the edge is ours
 };
 
 /// A run that others are compared with, at its best: the cell of its axes with the lowest validation loss
@@ -106,6 +122,7 @@ struct Control {
   std::string run;
   std::vector<grid::Axis> axes;
   std::string chosen{};  ///< in words, as resolved() of claim_runs.h writes it; empty: not chosen yet
+  bool at_end = false;   ///< the chosen cell lies at an end of the numbers tried: a better one may lie beyond
 };
 inline constexpr int32_t kMaxSeeds = 100;
 inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
@@ -127,8 +144,11 @@ struct Claim {
   std::string id;    ///< its name in commands and files, such as "xiong-fig2a"
   Source source;
   std::string says;     ///< the paper's claim, a sentence
+  Regime regime;        ///< without words for a claim that has no runs
   std::string setting;  ///< the paper's setting and ours, where they differ
-  std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
+  /// Of a claim without runs: what the program lacks to show it, or the proof that decides it. Empty for all others.
+  std::string beyond, proof;
+  bool refuted = false;  ///< by `proof`, which else agrees with the claim
   /// kOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was read;
   /// `missing` names that file. Both are empty for all other claims.
   std::string data, missing;
@@ -139,14 +159,16 @@ struct Claim {
   Compares compares = Compares::Neither;
   std::vector<Part> parts;  ///< one a check
   std::vector<Control> controls;
-  std::vector<std::string> subject;      ///< fields, not of the model, in which runs differ as in the source
-  std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
+  std::vector<std::string> subject;  ///< fields, not of the model, in which runs differ as in the source
+  /// Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}. The third is empty where the regime is not met.
+  std::array<std::string, 3> sentences;
   std::vector<ClaimPlot> drawings;
   std::map<std::string, std::string> starts;  ///< by run: the run whose final weights it starts from
   /// Holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
   /// are averaged.
   course::Lesson language;
 
+  bool has_runs() const { return beyond.empty() && proof.empty(); }
   const Line* line(std::string_view line_id) const;
   const Control* control(std::string_view run_id) const;
   /// The sentence of Reproduced, NotAtThisScale and Contradicted. For CannotBeTold it is the sentence of
@@ -172,6 +194,10 @@ struct Arm {
 };
 /// The runs whose losses or scores at the end form a difference or ratio; none for another kind of measure.
 std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure);
+
+/// Whether a better result of the control `run` would raise the measure (1) or lower it (-1); 0: the measure does not
+/// rest on it, NaN: it does, and its number is neither a loss nor a score.
+double pull_of(const Claim& claim, const course::Measure& measure, std::string_view run);
 
 /// The claim as it is where its sentence pairs are not missing; numbers recorded on pairs belong to it.
 Claim on_pairs(const Claim& claim);

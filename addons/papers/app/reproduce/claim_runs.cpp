@@ -265,21 +265,24 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
   return losses;
 }
 
-/// Says " (the largest tried)" where the best value lies at an end, as a better one may lie beyond.
-std::string edge_words(const grid::Axis& axis, const std::string& chosen) {
+/// The end of an axis of numbers at which a value lies.
+enum class End : uint8_t { None, Least, Most };
+
+End end_of(const grid::Axis& axis, const std::string& chosen) {
   for (const std::string& value : axis.values)
-    if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // not a number
+    if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return End::None;  // not a number
   const auto [least, most] = std::ranges::minmax_element(
       axis.values, [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
-  return chosen == *most ? " (the largest tried)" : chosen == *least ? " (the smallest tried)" : "";
+  return chosen == *most ? End::Most : chosen == *least ? End::Least : End::None;
 }
 
 /// Says "initialisation fixup, learning rate 0.002, the best of 9 on seeds 101 and 102 (0.936 nats)".
 std::string words_of(const Control& control, const RunSpec& chosen, size_t count, double loss) {
+  constexpr const char* kEnds[] = {"", " (the smallest tried)", " (the largest tried)"};
   std::string words;
   for (const grid::Axis& axis : control.axes)
     words += fmt::format("{}{} {}{}", words.empty() ? "" : ", ", axis.label(), get_field(chosen, axis.key),
-                         edge_words(axis, get_field(chosen, axis.key)));
+                         kEnds[static_cast<size_t>(end_of(axis, get_field(chosen, axis.key)))]);
   return fmt::format("{}, the best of {} on seeds {} ({:.3g} nats)", words, count,
                      fmt::join(kTuningSeeds, " and "), loss);
 }
@@ -551,6 +554,9 @@ std::optional<Claim> resolved(const Claim& claim, const NumbersByKey& numbers) {
     run->spec = tuning_cells(claim, control, kTuningSeeds[0])[at].spec;
     run->spec.seed = seed;
     control.chosen = words_of(control, run->spec, losses->size(), *lowest);
+    control.at_end = std::ranges::any_of(control.axes, [&](const grid::Axis& axis) {
+      return end_of(axis, get_field(run->spec, axis.key)) != End::None;
+    });
   }
   return best;
 }

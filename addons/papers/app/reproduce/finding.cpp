@@ -131,11 +131,67 @@ std::string too_coarse(const Effect& effect, const course::Results& results, con
                      effect.where);
 }
 
-void conclude_part(const Part& part, const course::Results& results, CheckResult& checked) {
-  const auto cannot_be_told = [&](std::string why) {
-    checked.finding = Finding::CannotBeTold;
-    checked.why = std::move(why);
-  };
+/// Why the runs of a check say nothing of the source's effect; empty: they are in its regime.
+const std::string& outside(const Claim& claim, const Part& part) {
+  return claim.regime.met == Met::NotMet ? claim.regime.here : part.outside;
+}
+
+/// Whether a measure that rises (`pull` > 0), falls (< 0) or does either (NaN) may leave the band.
+bool may_leave(double pull, const std::optional<double>& low, const std::optional<double>& high) {
+  return (pull != 0 && !(pull < 0) && high) || (pull != 0 && !(pull > 0) && low);
+}
+
+/// A control whose best lies at an end of the values tried, where a better one beyond could take the measure out of the
+/// band that it is in; null: there is none.
+const Control* unfinished(const Claim& claim, const Part& part, const CheckResult& checked) {
+  const std::optional<double>& low = checked.opposite ? part.opposite->low : checked.check->low;
+  const std::optional<double>& high = checked.opposite ? part.opposite->high : checked.check->high;
+  for (const Control& control : claim.controls)
+    if (control.at_end && may_leave(pull_of(claim, *checked.measure, control.run), low, high))
+      return &control;
+  return nullptr;
+}
+
+/// Whether the measure named as the start holds the band already.
+bool holds_from_the_start(const Part& part, const course::Results& results, const CheckResult& checked) {
+  return !part.start.empty() && course::holds(*checked.check, results.measures.at(part.start));
+}
+
+/// Whether every seed lies between the band and its opposite, short of an edge that is ours alone.
+bool falls_short(const Part& part, const CheckResult& checked) {
+  if (!part.threshold.empty() || !part.opposite) return false;
+  const auto& [low, high] = *part.opposite;
+  const course::Check& check = *checked.check;
+  return std::ranges::all_of(checked.measured.values, [&](double value) {
+    return (check.low && high && *high < value && value < *check.low) ||
+           (check.high && low && *check.high < value && value < *low);
+  });
+}
+
+/// Why a part whose measure lies in the check's band, or in the opposite's, cannot be told; empty: it can.
+std::string untold(const Claim& claim, const Part& part, const course::Results& results,
+                   const CheckResult& checked) {
+  if (checked.holds && holds_from_the_start(part, results, checked))
+    return "it holds before training: " +
+           mean_text(results.measures.at(part.start), *claim.language.measure(part.start));
+  if (checked.holds && !checked.not_excluded.empty()) return "does not exclude: " + checked.not_excluded;
+  if (const Control* control = unfinished(claim, part, checked))
+    return claim.language.run(control->run)->name + " is at its best at an end of the values tried";
+  return checked.holds && part.effect ? too_coarse(*part.effect, results, checked) : "";
+}
+
+/// Why a part whose measure lies in neither band cannot be told; empty: it can.
+std::string untold_between(const Part& part, const CheckResult& checked) {
+  if (falls_short(part, checked)) return "every seed falls short of the claim, by a threshold that is ours";
+  const double scatter = checked.measured.spread.high - checked.measured.spread.low;
+  return part.effect && scatter > 2 * half_width(*checked.check)
+             ? fmt::format("the seeds scatter by {}, more than its band",
+                           course::shown(scatter, *checked.measure))
+             : "";
+}
+
+void conclude_part(const Claim& claim, const Part& part, const course::Results& results,
+                   CheckResult& checked) {
   if (checked.measured.values.empty()) return;
   if (!part.beyond.empty()) {
     checked.finding = Finding::Beyond;
@@ -145,19 +201,13 @@ void conclude_part(const Part& part, const course::Results& results, CheckResult
   checked.finding = checked.opposite ? Finding::Contradicted
                     : checked.holds  ? Finding::Reproduced
                                      : Finding::NotAtThisScale;
-  if (checked.opposite) return;
-  if (checked.holds && !checked.not_excluded.empty())
-    return cannot_be_told("does not exclude: " + checked.not_excluded);
-  if (!part.effect) return;
-  if (checked.holds) {
-    if (std::string coarse = too_coarse(*part.effect, results, checked); !coarse.empty())
-      cannot_be_told(std::move(coarse));
-    return;
-  }
-  const double scatter = checked.measured.spread.high - checked.measured.spread.low;
-  if (scatter > 2 * half_width(*checked.check))
-    cannot_be_told(
-        fmt::format("the seeds scatter by {}, more than its band", course::shown(scatter, *checked.measure)));
+  std::string why = outside(claim, part);
+  if (why.empty())
+    why = checked.opposite || checked.holds ? untold(claim, part, results, checked)
+                                            : untold_between(part, checked);
+  if (why.empty()) return;
+  checked.finding = Finding::CannotBeTold;
+  checked.why = std::move(why);
 }
 
 /// False for a part that cannot be told or was not run: it is of neither speed nor quality.
@@ -213,7 +263,7 @@ CheckResult check_of(const Claim& claim, size_t i, const Outcome& outcome,
   checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results,
                                            i < not_excluded.size() ? not_excluded[i] : "");
   choose_word(claim, curves, checked);
-  conclude_part(claim.parts[i], outcome.results, checked);
+  conclude_part(claim, claim.parts[i], outcome.results, checked);
   return checked;
 }
 
@@ -233,9 +283,11 @@ bool is_known(const Outcome& outcome) {
 void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, const std::string& why,
               const std::vector<std::string>& not_excluded = {}) {
   const Claim& claim = *outcome.claim;
-  if (!claim.beyond.empty()) {
-    outcome.finding = Finding::Beyond;
-    outcome.sentence = claim.beyond;
+  if (!claim.has_runs()) {
+    outcome.finding = claim.proof.empty() ? Finding::Beyond
+                      : claim.refuted     ? Finding::Contradicted
+                                          : Finding::Reproduced;
+    outcome.sentence = claim.beyond + claim.proof;
     return;
   }
   for (size_t i = 0; i < claim.language.checks.size(); ++i)
@@ -366,6 +418,7 @@ void io(Io& io, codec::Of<Io, RecordedFindings>& r) {
   io("seeds", r.seeds, codec::Whole{1, kMaxSeeds});
   io("measures", r.measures, codec::Map{kMaxRecorded, measure});
   io("chosen", r.chosen, codec::Map{kMaxRecorded, kRecordedText});
+  io.optional("at_end", r.at_end, codec::List{0, kMaxRecorded, kRecordedText});
   io("not_excluded", r.not_excluded, codec::List{0, kMaxRecorded, kRecordedText});
   io("falls", r.falls, codec::Map{kMaxRecorded, fall});
 }
@@ -405,12 +458,14 @@ std::string to_text(const RecordedClaims& claims) {
 std::optional<RecordedFindings> record_of(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   // Numbers of the made-up translation would be taken for numbers of the missing sentence pairs.
-  if (outcome.finding == Finding::Unknown || !claim.beyond.empty() || !claim.missing.empty())
-    return std::nullopt;
-  RecordedFindings r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};
+  if (outcome.finding == Finding::Unknown || !claim.has_runs() || !claim.missing.empty()) return std::nullopt;
+  RecordedFindings r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}, {}};
   for (const auto& [id, measured] : outcome.results.measures)
     r.measures[id] = {outcome.spread_alone ? std::vector<double>() : measured.values, measured.spread};
-  for (const Control& control : claim.controls) r.chosen[control.run] = control.chosen;
+  for (const Control& control : claim.controls) {
+    r.chosen[control.run] = control.chosen;
+    if (control.at_end) r.at_end.push_back(control.run);
+  }
   for (const CheckResult& checked : outcome.checks) r.not_excluded.push_back(checked.not_excluded);
   for (const auto& [id, band] : outcome.results.curves)
     if (is_late_fall(id) && !band.x.empty()) r.falls[id] = {band.x, band.high};
@@ -434,6 +489,8 @@ std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const R
   for (Control& control : own->controls)
     if (const auto chosen = recorded.chosen.find(control.run); chosen != recorded.chosen.end())
       control.chosen = chosen->second;
+  for (Control& control : own->controls)
+    control.at_end = std::ranges::find(recorded.at_end, control.run) != recorded.at_end.end();
   Outcome outcome;
   outcome.claim = own.get();
   outcome.own = own;

@@ -1,10 +1,11 @@
-// The verdict on a claim, from the measurements, part by part: each check has a verdict of its
-// own. Reproduced: the check holds with every seed, and its value lies where no neighbouring hypothesis would put it.
-// Contradicted here: with every seed the measure lies in the band of the opposite. Cannot be told here: a neighbour
-// lies in the check's band too, or a band that says "as good" is wider than half of the smallest effect that the
-// source shows, or the seeds scatter by more than that effect. Not at this scale: none of these. A claim has the
-// verdict that all of its parts share; where they disagree its verdict is PartsDiffer. The trainer, the writers and
-// the tests call this.
+// The verdict on a claim, from the measurements, part by part: each check has a verdict of its own.
+// Reproduced: the check holds with every seed, and its value lies where no neighbouring hypothesis would put it.
+// Contradicted here: with every seed the measure lies in the band of the opposite. Cannot be told here: the runs are
+// not in the source's regime; a neighbour lies in the check's band too; the band held before training; a band that says
+// "as good" is wider than half of the smallest effect that the source shows, or the seeds scatter by more than that
+// band; a control is at its best at an end of the values tried, and a better one could turn the verdict; or every seed
+// falls short of a threshold that no source states. Not at this scale: none of these. A claim has the verdict that all
+// of its parts share; where they disagree its verdict is PartsDiffer. The trainer, the writers and the tests call this.
 #pragma once
 
 #include "addons/papers/app/reproduce/claim.h"
@@ -77,6 +78,7 @@ struct RecordedFindings {
   int32_t seeds = 0;
   std::map<std::string, course::SeedValues> measures;  ///< without values where only mean and range were kept
   std::map<std::string, std::string> chosen;           ///< by control, the cell that was chosen for it
+  std::vector<std::string> at_end;                     ///< the controls that are Control::at_end
   std::vector<std::string> not_excluded;  ///< by check, as CheckResult has it; empty: no neighbour was tested
   std::map<std::string, course::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
 };

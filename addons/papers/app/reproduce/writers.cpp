@@ -23,6 +23,12 @@ std::string state_of(const CheckResult& checked) {
   return verdict_of(checked) + (checked.why.empty() ? "" : ": " + checked.why);
 }
 
+/// "met: 12 layers, at which Post-LN fails. Here it does."
+std::string regime_text(const Claim& claim) {
+  return fmt::format("{}: {}. Here: {}.", to_string(claim.regime.met), claim.regime.effect,
+                     claim.regime.here);
+}
+
 std::string stated_text(const Statement& stated) {
   return fmt::format("{:g}{}{}", stated.value, stated.unit.empty() ? "" : " " + stated.unit,
                      stated.read_off ? " (read off the picture)" : "");
@@ -66,6 +72,9 @@ Json claim_json(const Outcome& outcome) {
                {"measures", Json::object()},
                {"checks", Json::array()},
                {"curves", Json::object()}};
+  if (claim.has_runs())
+    json["regime"] = {
+        {"effect", claim.regime.effect}, {"here", claim.regime.here}, {"met", to_string(claim.regime.met)}};
   for (const Control& control : claim.controls) json["controls"][control.run] = control.chosen;
   for (const Statement& stated : claim.numbers)
     json["numbers"].push_back({{"what", stated.what},
@@ -128,7 +137,8 @@ std::string part_text(const Outcome& outcome, const CheckResult& checked) {
 
 /// Whether every number of the claim's sentence is also shown with its checks.
 bool is_repeated(const Outcome& outcome) {
-  if (outcome.finding == Finding::Unknown || outcome.finding == Finding::Beyond) return false;
+  if (outcome.finding == Finding::Unknown || !outcome.claim->has_runs() || outcome.finding == Finding::Beyond)
+    return false;
   const std::string& text = outcome.claim->sentence(outcome.finding);
   for (size_t open = text.find('{'); open != text.npos; open = text.find('{', open + 1)) {
     const std::string name = text.substr(open + 1, text.find('}', open) - open - 1);
@@ -179,6 +189,7 @@ std::string page_section(const std::vector<Outcome>& outcomes, const std::string
                                   ? ""
                                   : fmt::format(", {} seed{}", outcome.seeds, outcome.seeds == 1 ? "" : "s");
     notes += fmt::format("- `{}`{}. {}", claim.id, seeds, our_setting(claim.setting));
+    if (claim.has_runs()) notes += " Regime " + regime_text(claim);
     for (size_t i = 0; i < claim.numbers.size(); ++i)
       notes += fmt::format("{}{} {}", i == 0 ? " The paper's numbers: " : "; ", claim.numbers[i].what,
                            stated_text(claim.numbers[i]));
@@ -344,6 +355,32 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const ClaimPlot& drawn) {
   return spec;
 }
 
+/// What a page says before its tables, about {} the command, {} the verdicts counted, {} runs and {} steps, and {} the
+/// usual setting.
+constexpr const char* kPageHead =
+    "# Reproduction\n\n"
+    "What became of the papers' figures, tables and theorems at this program's scale. The program writes this page:\n\n"
+    "```\n{}\n```\n\n"
+    "{}. {} runs, {} steps (a run that several claims ask for counts in each).\n\n"
+    "A verdict holds for its setting alone, and is given only where this has the regime in which the source's effect "
+    "lives: a depth, a share of the warm-up in the training, a precision. Each claim names it below its table. Each "
+    "claim of several parts has one verdict a part, and one for the whole where all agree; otherwise its *parts "
+    "differ*.\n\n"
+    "| verdict | when |\n|--|--|\n"
+    "| **reproduced** | it holds with every seed |\n"
+    "| contradicted here | with every seed the measure lies where the opposite does |\n"
+    "| cannot be told here | the runs are not in the regime in which the source's effect lives, a neighbouring "
+    "hypothesis would pass too, the start shows it already, a better control could turn it, as the best one lies at an "
+    "end of what was tried, every seed falls short of a threshold that is ours, or \"as good\" is measured more "
+    "coarsely than half of the smallest effect that the source shows |\n"
+    "| not at this scale | none of these |\n"
+    "| no system yet | no run of this program could show it |\n"
+    "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: "
+    "`reproduce ID` says which |\n\n"
+    "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand "
+    "our settings; `normscope reproduce ID` tells the paper's beside them. Where a setting says nothing else: {}. The "
+    "rules and the files of the claims: [claims/README.md](../claims/README.md).\n";
+
 }  // namespace
 
 std::string measured_text(const Outcome& outcome, const std::string& id) {
@@ -392,6 +429,7 @@ std::string to_text(const Outcome& outcome) {
     out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
                        checked.measure->label, measured_text(outcome, checked.measure->id),
                        course::band_text(*checked.check), state_of(checked));
+  if (claim.has_runs()) out += fmt::format("  regime   {}\n", regime_text(claim));
   return out + fmt::format("  verdict  {}: {}\n  setting  {}\n  usual    {}\n", capital(verdict_of(outcome)),
                            outcome.sentence, claim.setting, kUsualSetting);
 }
@@ -445,25 +483,8 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
     all.runs += cost.runs;
     all.steps += cost.steps;
   }
-  std::string out = fmt::format(
-      "# Reproduction\n\n"
-      "What became of the papers' figures, tables and theorems at this program's scale. The program writes this page:\n\n"
-      "```\n{}\n```\n\n"
-      "{}. {} runs, {} steps (a run that several claims ask for counts in each).\n\n"
-      "A verdict holds for its setting alone. Each claim of several parts has one a part, and one for the whole where all "
-      "agree; otherwise its *parts differ*.\n\n"
-      "| verdict | when |\n|--|--|\n"
-      "| **reproduced** | it holds with every seed |\n"
-      "| contradicted here | with every seed the measure lies where the opposite does |\n"
-      "| cannot be told here | a neighbouring hypothesis would pass too, or \"as good\" is measured more coarsely than half "
-      "of the smallest effect that the source shows |\n"
-      "| not at this scale | none of these |\n"
-      "| no system yet | no run of this program could show it |\n"
-      "| (speed, not quality) | the losses compared had not levelled off, or how far they still fell was not measured: `reproduce ID` says which |\n\n"
-      "Measured is the mean, and the range over the seeds where they differ; losses are in nats. Below each table stand "
-      "our settings; `normscope reproduce ID` tells the paper's beside them. Where a setting says nothing else: {}. The "
-      "rules and the files of the claims: [claims/README.md](../claims/README.md).\n",
-      command, summary_text(outcomes), all.runs, all.steps, kUsualSetting);
+  std::string out =
+      fmt::format(kPageHead, command, summary_text(outcomes), all.runs, all.steps, kUsualSetting);
   for (const std::string& paper : papers) out += page_section(outcomes, paper);
   return out;
 }

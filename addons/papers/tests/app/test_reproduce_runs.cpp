@@ -156,7 +156,7 @@ TEST_CASE(
       "xs = [1, 10]\n\n"
       "[curve.far]\nof = \"layers\"\nrun = \"pre\"\ny = \"above_tenth\"\nmodels = 2\n\n";
   const auto with = [&](std::string more) {
-    std::string text = test::replaced(fixture::kTinyClaim, "[source]", "subject = [\"data.name\"]\n[source]");
+    std::string text = test::replaced(fixture::kTinyClaim, "[regime]", "subject = [\"data.name\"]\n[regime]");
     return parse_claim(text.insert(text.find("[curve.loss]"), more), "claims/test/tiny.toml");
   };
   const Claim claim = with(tuned);
