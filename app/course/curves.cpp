@@ -432,9 +432,9 @@ bool sayable(const std::string& key) {
   return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
 }
 
-/// Whether a label leaves the setting out: layer norm is the default, so only another norm is named.
+/// Whether a label leaves the setting out: layer norm and attention that mixes are the default, so only others are named.
 bool goes_without_saying(const std::string& key, const std::string& value) {
-  return key == "model.norm" && value == "ln";
+  return (key == "model.norm" && value == "ln") || (key == "model.attention_mixing" && value == "1");
 }
 
 /// The settings in which the runs differ, in the order of the table of fields.
@@ -486,6 +486,7 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
 std::string setting_label(const Lesson& lesson, const std::string& key, const std::string& value) {
   const Words& words = *lesson.words;
   if (key == "train.warmup" && value == "0") return words.tr("no warm-up");
+  if (key == "model.attention_mixing" && value == "0") return words.tr("each to itself");
   if (key == "train.optimizer") return words::spoken(rule_of(optimizer_from(value)).label, words);
   const Field& field = *find_field(key);
   const std::string name = word_for(words, "setting", field.key, words::spoken(field.label, words));

@@ -49,8 +49,8 @@ inline std::vector<std::string> overlaps(const ui::Ui& ui) {
     const ui::Rect seen = texts[i].rect.intersect(texts[i].clip);
     if (seen.empty() || seen.h < texts[i].rect.h - 0.5f) continue;
     for (size_t k = i + 1; k < texts.size(); ++k)
-      if (texts[k].layer == texts[i].layer &&
-          texts[k].rect.intersect(texts[k].clip).inset(1).overlaps(seen.inset(1)))
+      if (const ui::Rect other = texts[k].rect.intersect(texts[k].clip).inset(1);
+          other.w > 0 && other.h > 0 && texts[k].layer == texts[i].layer && other.overlaps(seen.inset(1)))
         result.push_back(fmt::format("'{}' overlaps '{}'", texts[k].text, texts[i].text));
   }
   return result;
