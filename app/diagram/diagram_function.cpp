@@ -157,10 +157,11 @@ struct Hands {
 
   // The embedding, from which an arrow is dragged to the layer that is to read it.
   void arrow(const StackLayout& stack) const {
-    const Hit hit = ui.hit(fmt::format("diagram/{}arrow", side_prefix(stack.side)), stack.embedding, "",
-                           first_sentence("embedding") + "\n" +
-                               tr("Drag it to a layer, which then reads the embedding beside its own input."),
-                           {.focusable = false});
+    const Hit hit =
+        ui.hit(fmt::format("diagram/{}arrow", side_prefix(stack.side)), stack.embedding, "",
+               first_sentence("embedding") + "\n" +
+                   tr("Drag it to a layer, which then reads the embedding beside its own input. A "
+                      "click gives it to the top layer."));
     if (hit.held && hit.dragging && !state.cancelled) {
       state.arrow = stack.side;
       state.arrow_layer = layer_under_mouse(stack);
@@ -170,6 +171,8 @@ struct Hands {
     }
     if (hit.released && state.arrow && state.arrow_layer && !state.cancelled)
       turn(stack.side, *state.arrow_layer, hit.shift);
+    else if (hit.clicked && !hit.dragging)
+      turn(stack.side, layers_of(model, stack.side) - 1, hit.shift);
     if (state.arrow == stack.side && (hit.released || state.cancelled)) {
       state.arrow.reset();
       state.arrow_layer.reset();

@@ -802,7 +802,9 @@ struct StackPainter {
   // Says how much of what differs between tokens, where the feed-forward network reads it, the token fixes.
   void token_identity(const RowLayout& r) {
     const Rect place = identity_place(r);
-    if (place.empty() || state.pending) return;
+    const Wiring& below = wiring(r.row.first, view::Sub::FeedForward);
+    const bool taken = below.pre_scale != 1 || below.init_gain != 1;  // scales() writes there
+    if (place.empty() || taken || state.pending) return;
     const float share = input.data.value(
         numbers, view::prefix_of(numbers, d.side) + fmt::format("L{:02}.ffn.identity", r.row.first + 1),
         input.step);

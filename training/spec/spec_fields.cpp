@@ -614,7 +614,7 @@ void add_attention_fields(std::vector<Field>& fields) {
   fields.push_back(read_if(
       any_keeps_size, "model.placement",
       real<member<&AttentionConfig::start>>(
-          {"model.attention_start", "start of W_O", "",
+          {"model.attention_start", "start of attention", "",
            "The matrix W_O behind self-attention starts so many times as large as the rule says, so that attention "
            "says less at first.",
            false, kProjected},

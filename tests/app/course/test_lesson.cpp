@@ -79,9 +79,10 @@ TEST_CASE("a letter means the same in every lesson") {
     for (const LessonRun& run : lesson.runs) {
       INFO(lesson.id << ", run " << run.id << ", " << run.name);
       const bool warm = run.spec.train.schedule.warmup > 0;
-      const RunSpec& first = lesson.runs.front().spec;  // another optimizer, or another norm
-      const bool adds =
-          run.spec.train.optimizer != first.train.optimizer || run.spec.model.norm != first.model.norm;
+      const RunSpec& first = lesson.runs.front().spec;  // another optimizer, norm or attention
+      const bool adds = run.spec.train.optimizer != first.train.optimizer ||
+                        run.spec.model.norm != first.model.norm ||
+                        run.spec.model.attention.mixing != first.model.attention.mixing;
       ++seen;
       if (run.id == "A") CHECK((is(run, "post") && !warm));
       if (run.id == "B") CHECK(((is(run, "post") && warm) || (!is(run, "pre") && lesson.has_letter("D"))));

@@ -250,7 +250,10 @@ TEST_CASE("the embedding is dragged to a layer, which then reads it, where a for
   CHECK(lab.driver.value("diagram/footer") == "Embedding: layer 6 reads the embedding too");
   lab.driver.script("key Escape\ndrop");
   CHECK_FALSE(lab.last<ForkRequest>());
-  lab.driver.click("diagram/layer6/attn/mixing");  // the same without a mouse's drag
+  lab.driver.click("diagram/arrow");  // the same without a drag: for the top layer
+  CHECK(readers(fork_of(lab).spec.model) == std::vector{6});
+  fresh(lab, 'A', Side::Main, 5);
+  lab.driver.click("diagram/layer6/attn/mixing");  // and for any
   lab.driver.click("diagram/attention/reads");
   CHECK(same_wiring(fork_of(lab).spec.model.stack(), after.stack()));
   CHECK(readers(fork_of(lab).spec.model) == std::vector{6});
