@@ -224,8 +224,8 @@ constexpr MetricInfo kRows[] = {
      .by_layer = "Token identity",
      .over_time = "Token identity over time",
      .question = "does it still know which token it is?",
-     .brief = "which token is it?",
-     .note = "1: the token fixes all",
+     .brief = "which token?",
+     .note = "1: all is its own",
      .axis = "share of what differs that the token fixes",
      .help = "Of all that differs between the tokens that a layer reads, the share that the symbol at "
              "that place fixes. The rest comes from other places: attention has mixed it in. It can be "
