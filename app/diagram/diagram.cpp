@@ -60,11 +60,8 @@ Footer pending_footer(const DiagramState& state) {
 Footer arrow_footer(const DiagramState& state, const Stacks& stacks) {
   const std::string lead = tr("Embedding:");
   if (!state.arrow_layer) return {lead, tr("let go over a layer."), true};
-  const bool reads = reads_embedding(stacks.wiring(*state.arrow), *state.arrow_layer);
-  return {lead,
-          tr(reads ? "layer {layer} reads its input alone" : "layer {layer} reads the embedding too",
-             {{"layer", *state.arrow_layer + 1}}),
-          true};
+  const int layer = *state.arrow_layer;
+  return {lead, reading_words(!reads_embedding(stacks.wiring(*state.arrow), layer), layer), true};
 }
 
 Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {

@@ -240,6 +240,8 @@ void function_controls(ui::Ui&, DiagramState&, const DiagramInput&, const Diagra
                        const ui::Rect& clip, std::vector<session::Command>&);
 // Whether a layer's branches also read the embedding.
 bool reads_embedding(const StackWiring&, int layer);
+// "layer 6 reads the embedding too", or its input alone.
+std::string reading_words(bool reads, int layer);
 // "mixing 0.5", "each token to itself", "W_O × 0.3": how attention differs from the usual one.
 std::vector<std::string> attention_words(const ModelConfig&);
 // Registers what a click on attention and a drag from the embedding change, and draws attention's menu.

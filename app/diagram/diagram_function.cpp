@@ -65,7 +65,7 @@ struct Hands {
     commit_change(state, input, &next, change, from_start, commands);
   }
 
-  // The model in which a layer that reads the embedding no longer does, and another one begins to.
+  // The model in which this layer begins to read the embedding, or ceases to.
   ModelConfig turned(Side side, int layer) const {
     ModelConfig next = model;
     let_read(stack_of(next, side), layer, !reads_embedding(stack_of(next, side), layer));
@@ -73,11 +73,7 @@ struct Hands {
   }
   void turn(Side side, int layer, bool from_start) const {
     ModelConfig next = turned(side, layer);
-    commit(next,
-           tr(reads_embedding(stack_of(next, side), layer) ? "layer {layer} reads the embedding too"
-                                                           : "layer {layer} reads its input alone",
-              {{"layer", layer + 1}}),
-           from_start);
+    commit(next, reading_words(reads_embedding(stack_of(next, side), layer), layer), from_start);
   }
 
   void attention_box(SlotId at, const Rect& box) const {
@@ -195,6 +191,11 @@ const Rect* box_of(const DiagramLayout& layout, SlotId at) {
 bool reads_embedding(const StackWiring& stack, int layer) {
   const LayerWiring& wiring = stack.layers[static_cast<size_t>(layer)];
   return ((wiring.attention.added | wiring.feed_forward.added) & words_reading_start()) != 0;
+}
+
+std::string reading_words(bool reads, int layer) {
+  return tr(reads ? "layer {layer} reads the embedding too" : "layer {layer} reads its input alone",
+            {{"layer", layer + 1}});
 }
 
 std::vector<std::string> attention_words(const ModelConfig& model) {

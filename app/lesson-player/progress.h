@@ -31,6 +31,8 @@ struct JudgedPrediction {
   bool operator==(const JudgedPrediction&) const = default;
 };
 
+inline constexpr size_t kLongestSentence = 500;  ///< bytes
+
 struct LessonProgress : JudgedPrediction {
   int step = 0;            ///< the furthest step reached, 0 Predict .. 3 Explain
   bool committed = false;  ///< the prediction is locked
@@ -39,7 +41,7 @@ struct LessonProgress : JudgedPrediction {
   JudgedPrediction first;          ///< the first prediction, once there is a second
   std::string language;            ///< language of said, measured and score
   std::string answer;              ///< to the case at the end, in English (Case::kept); empty: none yet
-  std::string sentence;            ///< why, in the learner's own words
+  std::string sentence;            ///< why, in the learner's own words, up to kLongestSentence
   std::vector<course::Try> tries;  ///< trainings of the challenge, each setting once
   int hints = 0;                   ///< hints of the challenge that were taken
   bool operator==(const LessonProgress&) const = default;

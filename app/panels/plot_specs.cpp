@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "app/plot/plot_axis.h"
 #include "app/ui/numbers.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
@@ -352,11 +353,14 @@ using namespace plot;
 using Series = plot::Series;  // not the history's
 using Line = view::Line;      // not an axis's
 
-// A linear axis from 0, or from below the smallest negative value, to a little above the largest.
+// A linear axis from 0, or from below the smallest negative value, to a little above the largest: so far that a tick
+// below its end leaves room for the lowest tick of the axis above.
 void linear_axis(Axis& axis, double lowest, double hi) {
-  axis.lo = std::min(0.0, lowest * 1.08);
-  axis.hi = hi > 0 ? hi * 1.08 : 1;
+  constexpr double kAir = 1.08;
+  axis.lo = std::min(0.0, lowest * kAir);
+  axis.hi = hi > 0 ? hi * kAir : 1;
   axis.max_ticks = 3;
+  if (hi > 0) axis.hi = std::max(axis.hi, kAir * ticks_of(axis, axis.lo, axis.hi, 3).back().value);
 }
 
 // A line's value at the last point up to a step; NaN where there is none.

@@ -398,12 +398,11 @@ std::string sight_sentence(const Best& worst, const std::vector<float>& sight,
   const double up = fall_of(sight), down = fall_of(hearing) > 0 ? 1 / fall_of(hearing) : 0;
   if (!worst.run || !(up > 0) || !(down > 0)) return {};
   if (up < 2 && down < 2) return tr("All layers see and hear about alike.");
-  return tr(
-      "{run}: on the way up sight falls {up}×, on the way down hearing {down}×; what both leave differs by {flat}×.",
-      {{"run", worst.who()},
-       {"up", times_of(up)},
-       {"down", times_of(down)},
-       {"flat", times_of(spread_of(telling))}});
+  return tr("{run}: sight falls {up}×, hearing {down}×, what both leave {flat}×.",
+            {{"run", worst.who()},
+             {"up", times_of(up)},
+             {"down", times_of(down)},
+             {"flat", times_of(spread_of(telling))}});
 }
 
 PlotSpec sight_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
@@ -465,7 +464,7 @@ std::string identity_sentence(const LabView& view, view::LabData& data, const Pl
       if (top < least.value) least = {&run, top, side};
     }
   if (!least.run) return {};
-  return tr("{run}: of what differs at its top layer, the token there fixes {share} %.",
+  return tr("{run}: at the top the token fixes {share} %.",
             {{"run", least.who()}, {"share", std::lround(100 * least.value)}});
 }
 

@@ -444,8 +444,7 @@ struct Run::Impl : RunIdentity {
 
   /// Measures the update of the step just replayed if measure_live() measured its start.
   void measure_update(Program& program, const StepInputs& inputs) {
-    if (!looks_at_update) return;
-    network->updates->after(program, inputs, frame->updates());
+    if (looks_at_update) network->updates->after(program, inputs, frame->updates());
   }
 
   /// Measures the batch of the step just replayed at every fourth step, as that costs more, and at the last; between
@@ -453,9 +452,8 @@ struct Run::Impl : RunIdentity {
   void measure_tokens(Program& program, int64_t step) {
     constexpr int64_t kEvery = 4;
     if (!looks_at_update) return;
-    if ((step - 1) % kEvery != 0 && step != spec.train.steps) {
-      if (frame->knows_tokens || repeat_tokens(step)) return;
-    }
+    const bool due = (step - 1) % kEvery == 0 || step == spec.train.steps;
+    if (!due && (frame->knows_tokens || repeat_tokens(step))) return;
     network->tokens->measure(program, frame->tokens());
     frame->knows_tokens = true;
   }

@@ -1,7 +1,9 @@
 // How little a sub-layer's branch changes when the sub-layer before it is left out: equation 4 of Su 2022, by which a
 // late layer of Pre-LN is worth no more than a wider one beside its predecessor.
+#include "engine/cpu/measure_rows.h"
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"
+#include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
 
 namespace normscope::experiments {
@@ -20,14 +22,8 @@ Wiring& sublayer_of(StackWiring& stack, size_t place) {
 double mean_cosine(const std::vector<float>& a, const std::vector<float>& b, size_t width) {
   double sum = 0;
   for (size_t row = 0; row < a.size(); row += width) {
-    double product = 0, square_a = 0, square_b = 0;
-    for (size_t i = row; i < row + width; ++i) {
-      const double x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
-      product += x * y;
-      square_a += x * x;
-      square_b += y * y;
-    }
-    sum += product / std::sqrt(square_a * square_b);
+    const cpu::Dots d = cpu::dots(&a[row], &b[row], static_cast<int64_t>(width));
+    sum += d.ab / std::sqrt(d.aa * d.bb);
   }
   return sum / static_cast<double>(a.size() / width);
 }
@@ -73,16 +69,12 @@ double of_late_layers(Run& run) {
 /// layer 3 on: -1 where it is proportional to 1/t.
 double power_of(Run& run) {
   const std::vector<double> all = distances(run);
-  double count = 0, x_sum = 0, y_sum = 0, xx = 0, xy = 0;
+  std::vector<double> x, y;
   for (size_t i = 3; i < all.size(); ++i) {
-    const double x = std::log(static_cast<double>(i + 1)), y = std::log(all[i]);
-    count += 1;
-    x_sum += x;
-    y_sum += y;
-    xx += x * x;
-    xy += x * y;
+    x.push_back(std::log(static_cast<double>(i + 1)));
+    y.push_back(std::log(all[i]));
   }
-  return count > 1 ? (count * xy - x_sum * y_sum) / (count * xx - x_sum * x_sum) : kUnknown;
+  return x.size() > 1 ? linear_fit(x, y).slope : kUnknown;
 }
 
 }  // namespace

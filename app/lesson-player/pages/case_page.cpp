@@ -26,7 +26,6 @@ namespace {
 constexpr TextStyle kAsk{Face::Sans, type::run_name}, kText{Face::Sans, type::title},
     kBoldText{Face::Bold, type::title};
 constexpr float kAskLine = 23, kTextLine = 19, kAnswerPad = 9, kDot = 26, kGap = 12;
-constexpr size_t kLongestSentence = 500;  // bytes
 
 void draw_tick(Painter& p, Vec centre, Colour ink) {
   const Vec points[] = {{centre.x - 6, centre.y}, {centre.x - 1, centre.y + 5}, {centre.x + 7, centre.y - 5}};

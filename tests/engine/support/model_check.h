@@ -20,9 +20,8 @@ inline DecoderSpec spec_of(const TinyOptions& o) {
 inline std::vector<int32_t> copy(std::span<int32_t> s) { return {s.begin(), s.end()}; }
 
 /// What may have no gradient: what asks where to look if no token looks at another, and by symmetry what is added to
-/// every key, and the manifold's first and last
-/// matrix, for streams that are equal yet, or are added up next, are the same behind a matrix whose columns, or rows,
-/// add up to one.
+/// every key, and the manifold's first and last matrix, for streams that are equal yet, or are added up next, are the
+/// same behind a matrix whose columns, or rows, add up to one.
 inline bool has_none(const TinyOptions& o, const std::string& name) {
   const std::string last = fmt::format("L{:02}.ffn.carry", o.layers);
   const bool carries = name.starts_with("L01.attn.carry") || name.starts_with(last);

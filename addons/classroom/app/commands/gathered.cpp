@@ -12,8 +12,6 @@ namespace {
 
 using course::Lesson, course::Prediction;
 
-constexpr size_t kLongestReason = 500;  // bytes
-
 /// The numbers at which the slider of a prediction stops.
 std::vector<double> stops_of(const Prediction& prediction) {
   constexpr int kMost = 10'000;
@@ -150,7 +148,7 @@ std::string gathered_text(const std::vector<GatheredLesson>& lessons, size_t stu
     text += "\n";
     for (const auto& [said, times] : lesson.said) text += fmt::format("    {:3} × {}\n", times, said);
     for (const std::string& reason : lesson.reasons)
-      text += fmt::format("    why: {}\n", std::string(on_one_line(reason, kLongestReason)));
+      text += fmt::format("    why: {}\n", std::string(on_one_line(reason, kLongestSentence)));
     for (const std::string& said : lesson.left_out)
       text += fmt::format("    left out, as the lesson has no such answer: {}\n", shown_text(said));
   }
