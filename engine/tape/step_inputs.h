@@ -29,6 +29,7 @@ struct StepInputs {
   float weight_decay = 0.0f;      ///< decoupled: lr * weight_decay * w is subtracted (AdamW)
   float l2 = 0.0f;                ///< coupled: l2 * w joins the clipped gradient
   float clip = 0.0f;              ///< largest global gradient norm; 0 = off
+  float update_bound = 0.0f;      ///< largest step of a matrix as a share of it, by spectral norms (AdamW^2)
   float label_smoothing = 0.0f;   ///< as PyTorch's cross_entropy
   DropoutInputs dropout[3] = {};  ///< indexed by DropoutKind
 };

@@ -24,6 +24,7 @@ struct TrainConfig {
   Schedule schedule;    ///< peak rate, warm-up, decay
   Optimizer optimizer = Optimizer::Adam;
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f, momentum = 0.9f, weight_decay = 0.0f;
+  float update_bound = 0.004f;  ///< largest step of a matrix as a share of it, by spectral norms
   bool bias_correction = true;  ///< Adam, AdamW: divide the moments by 1 - beta^t
   float clip = 0.0f;            ///< global gradient norm; 0 = off
   float label_smoothing = 0.0f;

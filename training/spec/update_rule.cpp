@@ -85,6 +85,7 @@ void set_update_rule(StepInputs& in, const TrainConfig& train, int64_t t) {
     in.bias_correction2 = static_cast<float>(1.0 - std::pow(beta2, static_cast<double>(t)));
   }
   in.momentum = rule.reads_momentum ? train.momentum : 0.0f;
+  in.update_bound = rule.reads_bound ? train.update_bound : 0.0f;
   in.l2 = rule.decays_in_gradient ? train.weight_decay : 0.0f;
   in.weight_decay = rule.decays_in_gradient ? 0.0f : train.weight_decay;
   in.rectification = 1.0f;

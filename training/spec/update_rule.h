@@ -44,6 +44,7 @@ struct UpdateRule {
   OpKind op = kNoOp;                ///< ends the step
   bool decays_in_gradient = false;  ///< weight decay joins the gradient; otherwise it is apart
   bool reads_momentum = false;
+  bool reads_bound = false;
   bool orthogonal = false;  ///< a matrix's step has one spectral norm, whatever the gradient
   Rectified rectified = Rectified::No;
 };

@@ -1,4 +1,4 @@
-// The formula and the cost of Muon.
+// The formulas and the costs of Muon, Adam less its leading direction, and AdamW^2.
 #include "addons/newer-optimizers/engine/matrix_updates.h"
 
 #include "engine/ops/rules.h"
@@ -19,12 +19,17 @@ double muon_flop(const ProgramData& program, const Instruction&) {
   return sum;
 }
 
-double adam_less_leading_flop(const ProgramData& program, const Instruction&) {
+/// The passes of the power method over `matrices` as large as each matrix.
+double passes_flop(const ProgramData& program, int matrices) {
   double sum = 0;
   for (const ParameterInfo& info : program.store->parameters())
-    if (info.hidden) sum += 4.0 * (kLeadingPasses + 1) * static_cast<double>(info.shape.size());
+    if (info.hidden) sum += 4.0 * matrices * (kLeadingPasses + 1) * static_cast<double>(info.shape.size());
   return sum;
 }
+double adam_less_leading_flop(const ProgramData& program, const Instruction&) {
+  return passes_flop(program, 1);
+}
+double adamw2_flop(const ProgramData& program, const Instruction&) { return passes_flop(program, 2); }
 
 }  // namespace
 
@@ -48,6 +53,18 @@ OpRules adam_less_leading_rules() {
            "twelve passes of the power method; all other parameters: Adam",
        .source = "ours"}};
   return {.rules = kRows, .flop = adam_less_leading_flop, .passes = 9, .matrix_room = 3};
+}
+
+OpRules adamw2_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "AdamW, bounded",
+       .formula =
+           R"(c = \min\left(1, \frac{\tau s_1(w)}{s_1(U)}\right), \quad w = w - c U - c \eta \lambda w)",
+       .shapes =
+           "matrices w (n,k) of the hidden layers; U: Adam's step, s_1 the largest singular value, by twelve "
+           "passes of the power method; all other parameters: Adam",
+       .source = "Qi et al. 2025 (arXiv 2505.21910), AdamW^2"}};
+  return {.rules = kRows, .flop = adamw2_flop, .passes = 9, .matrix_room = 3};
 }
 
 }  // namespace normscope

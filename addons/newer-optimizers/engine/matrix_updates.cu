@@ -1,4 +1,4 @@
-// Muon, and Adam less its leading direction, on CUDA: matrix_updates.h.
+// Muon, Adam less its leading direction, and AdamW^2, on CUDA: matrix_updates.h.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -200,12 +200,8 @@ __device__ inline void times(const float* u, const float* v, float* y, int64_t r
   __syncthreads();
 }
 
-/// A block a parameter. The rooms of a matrix: its direction u, then v of length cols, then y of length rows.
-__global__ void __launch_bounds__(kThreads) leave_out(UpdateTable table, float* workspace, int64_t floats) {
-  const ParameterCall p = table.parameters[blockIdx.x];
-  if (p.rows == 0) return;
-  float *u = workspace + p.at, *v = u + floats, *y = v + floats;
-  const int64_t rows = p.rows, cols = p.cols;
+/// Writes the leading right singular direction of u (rows,cols) into v, and u v into y, with all threads of a block.
+__device__ inline void leading_direction(const float* u, float* v, float* y, int64_t rows, int64_t cols) {
   for (int64_t j = threadIdx.x; j < cols; j += kThreads) v[j] = leading_start(j);
   __syncthreads();
   for (int pass = 0; pass < kLeadingPasses; ++pass) {
@@ -219,34 +215,103 @@ __global__ void __launch_bounds__(kThreads) leave_out(UpdateTable table, float* 
       squares += static_cast<double>(v[j]) * static_cast<double>(v[j]);
     }
     const float length = static_cast<float>(sqrt(block_sum(squares)));
-    for (int64_t j = threadIdx.x; j < cols; j += kThreads)
-      v[j] = length > kMinLeading ? v[j] / length : 0.0f;
+    for (int64_t j = threadIdx.x; j < cols; j += kThreads) v[j] = length > kMinLeading ? v[j] / length : 0.0f;
     __syncthreads();
   }
   times(u, v, y, rows, cols);
-  for (int64_t e = threadIdx.x; e < p.size; e += kThreads) u[e] -= y[e / cols] * v[e % cols];
+}
+
+/// A block a parameter. The rooms of a matrix: its direction u, then v of length cols, then y of length rows.
+__global__ void __launch_bounds__(kThreads) leave_out(UpdateTable table, float* workspace, int64_t floats) {
+  const ParameterCall p = table.parameters[blockIdx.x];
+  if (p.rows == 0) return;
+  float *u = workspace + p.at, *v = u + floats, *y = v + floats;
+  leading_direction(u, v, y, p.rows, p.cols);
+  for (int64_t e = threadIdx.x; e < p.size; e += kThreads) u[e] -= y[e / p.cols] * v[e % p.cols];
 }
 
 struct WholeStep {
   __device__ float operator()(const ParameterCall&, const StepInputs&) const { return 1.0f; }
 };
 
-size_t adam_less_leading_workspace(const Call& c, Context&) { return 3 * floats_of_matrices(c); }
+size_t three_rooms(const Call& c, Context&) { return 3 * floats_of_matrices(c); }
 
-void adam_less_leading_forward(const Call& c, Context& context) {
+void write_adam_steps(const Call& c, Context& context) {
   AdamDirection direction{};
   direction.directions = c.workspace;
   launch_rule(c, context, direction);
+}
+
+Launch block_a_parameter(const Call& c) {
+  return {static_cast<uint32_t>(c.update.parameter_count), 1, kThreads, 0};
+}
+
+void adam_less_leading_forward(const Call& c, Context& context) {
+  write_adam_steps(c, context);
   if (c.update.parameter_count > 0)
-    launch(context, leave_out, Launch{static_cast<uint32_t>(c.update.parameter_count), 1, kThreads, 0},
-           c.update, c.workspace, static_cast<int64_t>(floats_of_matrices(c)));
+    launch(context, leave_out, block_a_parameter(c), c.update, c.workspace,
+           static_cast<int64_t>(floats_of_matrices(c)));
   move_along(c, context, WholeStep{});
 }
 
 }  // namespace update
 
 Kernels adam_less_leading_kernels() {
-  return {update::adam_less_leading_forward, nullptr, update::adam_less_leading_workspace};
+  return {update::adam_less_leading_forward, nullptr, update::three_rooms};
 }
+
+// AdamW^2 on CUDA: as above, with a launch between that shortens the matrices' steps, and a rule that shortens their
+// weight decay alike.
+
+namespace update {
+
+/// The largest singular value of u (rows,cols), for all threads of a block; y holds `rows` numbers, v `cols`.
+__device__ inline double largest_singular_value(const float* u, float* v, float* y, int64_t rows,
+                                                int64_t cols) {
+  leading_direction(u, v, y, rows, cols);
+  double squares = 0;
+  for (int64_t i = threadIdx.x; i < rows; i += kThreads)
+    squares += static_cast<double>(y[i]) * static_cast<double>(y[i]);
+  return sqrt(block_sum(squares));
+}
+
+/// A block a parameter; leaves the factor first in the matrix's room for v.
+__global__ void __launch_bounds__(kThreads)
+    bound_step(UpdateTable table, const StepInputs* step, float* workspace, int64_t floats) {
+  const ParameterCall p = table.parameters[blockIdx.x];
+  if (p.rows == 0) return;
+  float *u = workspace + p.at, *v = u + floats, *y = v + floats;
+  const double weights = largest_singular_value(p.value, v, y, p.rows, p.cols);
+  const double length = largest_singular_value(u, v, y, p.rows, p.cols);
+  if (threadIdx.x == 0)
+    v[0] = bounded_factor(step->update_bound, weights, length * static_cast<double>(p.steps.rate));
+}
+
+/// Moves matrices along their directions and the decay, both times the matrix's factor; any other parameter by AdamW.
+struct MoveBounded : Adam {
+  const float *directions, *factors;
+
+  __device__ void operator()(const ParameterCall& p, int64_t i, Squares& s) const {
+    if (p.rows == 0) return Adam::operator()(p, i, s);
+    MoveBounded own = *this;
+    own.decay *= factors[p.at];
+    own.move(p, i, p.value[i], factors[p.at] * directions[p.at + i], s);
+  }
+};
+
+void adamw2_forward(const Call& c, Context& context) {
+  write_adam_steps(c, context);
+  const auto floats = static_cast<int64_t>(floats_of_matrices(c));
+  if (c.update.parameter_count > 0)
+    launch(context, bound_step, block_a_parameter(c), c.update, c.step, c.workspace, floats);
+  MoveBounded rule{};
+  rule.directions = c.workspace;
+  rule.factors = c.workspace + floats;
+  launch_rule(c, context, rule);
+}
+
+}  // namespace update
+
+Kernels adamw2_kernels() { return {update::adamw2_forward, nullptr, update::three_rooms}; }
 
 }  // namespace normscope::cuda

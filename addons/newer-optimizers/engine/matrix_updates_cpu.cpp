@@ -1,4 +1,4 @@
-// Muon, and Adam less its leading direction, on the CPU: matrix_updates.h.
+// Muon, Adam less its leading direction, and AdamW^2, on the CPU: matrix_updates.h.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "addons/newer-optimizers/engine/matrix_updates_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -46,15 +46,22 @@ inline const ParameterCall& matrix_of(const Call& call, int64_t chunk) {
   return call.parameters[place];
 }
 
-/// Moves the weights of a chunk; any other parameter moves by AdamW:
-///   w  =  w - scale_of(p) direction - lr decay w
+/// The factors of a matrix's direction and of its weight decay.
+struct Along {
+  float direction, decay = 1.0f;
+};
+
+/// Moves the weights of a chunk; any other parameter moves by AdamW. With (a, b) = scale_of(p):
+///   w  =  w - a direction - b lr decay w
 template <typename Scale>
 HWY_INLINE void move_along(const Call& call, const StepInputs& step, int64_t chunk, const Scale& scale_of) {
   const DF d;
   const AdamStep adam(call, step);
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     if (!p.is_matrix()) return adam.move(p, begin, n, sums);
-    const VF rate = hn::Set(d, scale_of(p) * p.steps.rate), decay = adam.decay_of(p);
+    const Along along = scale_of(p);
+    const VF rate = hn::Set(d, along.direction * p.steps.rate);
+    const VF decay = hn::Mul(adam.decay_of(p), hn::Set(d, along.decay));
     const float* direction = room_of(call, p, 0) + begin;
     float* value = p.value + begin;
     VF updates = hn::Zero(d), weights = hn::Zero(d);
@@ -152,7 +159,7 @@ void orthogonalise(const Call& call, const StepInputs& step, int64_t chunk, Scra
 
 void muon_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   move_along(call, step, chunk,
-             [&](const ParameterCall& p) { return step.lr * muon_scale_of(p.rows, p.cols); });
+             [&](const ParameterCall& p) { return Along{step.lr * muon_scale_of(p.rows, p.cols)}; });
 }
 
 /// Buffers: the direction, the next one, and two squares of the smaller side.
@@ -181,27 +188,64 @@ void leading_direction(const float* u, int64_t rows, int64_t cols, float* v, flo
   }
 }
 
-/// The chunk of one matrix: Adam's step, and the part of each of its rows along the leading direction.
-void leave_out(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
-  const ParameterCall& p = matrix_of(call, chunk);
+/// Writes Adam's step of a matrix, at the run's rate.
+void adam_direction(const Call& call, const StepInputs& step, const ParameterCall& p, float* u) {
   const AdamStep adam(call, step);
   const VF own_eps = adam.eps_of(p);
-  float *u = room_of(call, p, 0), *v = room_of(call, p, 1), *next = room_of(call, p, 2);
   each_vector(p.size, [&](int64_t i, auto lanes) HWY_ATTR {
     lanes.store(adam.step_of(p, i, lanes, lanes.load(p.value + i), adam.rate, own_eps), u + i);
   });
+}
+
+/// The chunk of one matrix: Adam's step, and the part of each of its rows along the leading direction.
+void leave_out(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
+  const ParameterCall& p = matrix_of(call, chunk);
+  float *u = room_of(call, p, 0), *v = room_of(call, p, 1), *next = room_of(call, p, 2);
+  adam_direction(call, step, p, u);
   leading_direction(u, p.rows, p.cols, v, next);
   for (int64_t i = 0; i < p.rows; ++i)
     add_times(-static_cast<float>(sum_of_products(u + i * p.cols, v, p.cols)), v, u + i * p.cols, p.cols);
 }
 
 void adam_less_leading_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
-  move_along(call, step, chunk, [](const ParameterCall&) { return 1.0f; });
+  move_along(call, step, chunk, [](const ParameterCall&) { return Along{1.0f}; });
 }
 
 Stages adam_less_leading_forward(const Call& call) {
   return direction_stages(call, 3, leave_out, adam_less_leading_chunk);
 }
+
+// AdamW^2 on the CPU, one instruction over all parameters.
+
+/// The largest singular value of u (rows,cols), as twelve passes find it; `v` and `next` hold `cols` numbers.
+double largest_singular_value(const float* u, int64_t rows, int64_t cols, float* v, float* next) {
+  leading_direction(u, rows, cols, v, next);
+  double squares = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    const double along = sum_of_products(u + i * cols, v, cols);
+    squares += along * along;
+  }
+  return __builtin_sqrt(squares);
+}
+
+/// The chunk of one matrix: Adam's step, and the factor that keeps the step within the bound, first in buffer 1.
+void bound_step(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
+  const ParameterCall& p = matrix_of(call, chunk);
+  float *u = room_of(call, p, 0), *v = room_of(call, p, 1), *next = room_of(call, p, 2);
+  adam_direction(call, step, p, u);
+  const double weights = largest_singular_value(p.value, p.rows, p.cols, v, next);
+  const double length = largest_singular_value(u, p.rows, p.cols, v, next);
+  v[0] = bounded_factor(step.update_bound, weights, length * static_cast<double>(p.steps.rate));
+}
+
+void adamw2_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
+  move_along(call, step, chunk, [&](const ParameterCall& p) {
+    const float factor = *room_of(call, p, 1);
+    return Along{factor, factor};
+  });
+}
+
+Stages adamw2_forward(const Call& call) { return direction_stages(call, 3, bound_step, adamw2_chunk); }
 
 }  // namespace
 }  // namespace normscope::cpu::HWY_NAMESPACE
@@ -209,3 +253,4 @@ HWY_AFTER_NAMESPACE();
 
 NORMSCOPE_FORWARD_KERNELS(muon)
 NORMSCOPE_FORWARD_KERNELS(adam_less_leading)
+NORMSCOPE_FORWARD_KERNELS(adamw2)

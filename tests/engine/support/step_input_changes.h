@@ -17,9 +17,11 @@ struct StepInputChange {
 
 inline const std::vector<StepInputChange>& step_input_changes() {
   static const StepInputs all;
-  // A new field fails to compile here until it is added below.
+  // A new field fails to compile here until it is added below, or to the test of the add-on whose rule reads it
+  // (the bound: test_adamw2.cpp).
   [[maybe_unused]] static const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted,
-                                       momentum, decay, l2, clip, smoothing, dropout] = all;
+                                       momentum, decay, l2, clip, bound, smoothing,
+                                       dropout] = all;
   static const std::vector<StepInputChange> changes = {
       {"seed", Optimizer::Adam, [](StepInputs& s) { s.seed += 1; }},
       {"step", Optimizer::Adam, [](StepInputs& s) { s.step += 1; }},

@@ -67,7 +67,8 @@ inline StepInputs matrix_inputs(int step) {
                     .bias_correction1 = static_cast<float>(1 - std::pow(0.9, step)),
                     .bias_correction2 = static_cast<float>(1 - std::pow(0.98, step)),
                     .momentum = 0.95f,
-                    .weight_decay = 0.1f};
+                    .weight_decay = 0.1f,
+                    .update_bound = 0.01f};
 }
 
 inline Values wide(const float* p, int64_t n) { return Values(p, p + n); }

@@ -1,6 +1,6 @@
 // These tests hold Adam less its leading direction against the same in double precision over ten steps, and its
 // singular values against the values of Adam's own step.
-#include "addons/newer-optimizers/engine/matrix_updates.h"
+#include "addons/newer-optimizers/tests/engine/leading_reference.h"
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "engine/support/step_input_changes.h"
 
@@ -8,29 +8,11 @@
 
 namespace normscope::reference {
 
-/// Takes from u (rows,cols) what lies along its leading right singular direction, as twelve passes of the power method
-/// find it.
+/// Takes from u (rows,cols) what lies along its leading right singular direction.
 inline Values less_leading(Values u, int64_t rows, int64_t cols) {
-  Values v(at(cols)), y(at(rows));
-  const auto times = [&] {
-    for (int64_t i = 0; i < rows; ++i) {
-      y[at(i)] = 0;
-      for (int64_t j = 0; j < cols; ++j) y[at(i)] += u[at(i * cols + j)] * v[at(j)];
-    }
-  };
-  for (int64_t j = 0; j < cols; ++j) v[at(j)] = static_cast<double>(leading_start(j));
-  for (int pass = 0; pass < 12; ++pass) {
-    times();
-    for (int64_t j = 0; j < cols; ++j) {
-      v[at(j)] = 0;
-      for (int64_t i = 0; i < rows; ++i) v[at(j)] += u[at(i * cols + j)] * y[at(i)];
-    }
-    const double length = norm(v);
-    for (double& e : v) e = length > 1e-17 ? e / length : 0.0;
-  }
-  times();
+  const Leading leading = leading_of(u, rows, cols);
   for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < cols; ++j) u[at(i * cols + j)] -= y[at(i)] * v[at(j)];
+    for (int64_t j = 0; j < cols; ++j) u[at(i * cols + j)] -= leading.along[at(i)] * leading.direction[at(j)];
   return u;
 }
 

@@ -41,6 +41,41 @@ TEST_CASE("examine: the spectrum of Muon's next update is even") {
   }
 }
 
+TEST_CASE("decayed gains: those before a matrix decay, those behind one and on the stream do not") {
+  const auto decay_of = [](const char* placement, const char* gains, const char* name) {
+    const auto run = make_run(spec_with(
+        placement,
+        {{"train.optimizer", "adamw"}, {"train.weight_decay", "0.1"}, {"train.decayed_gains", gains}}));
+    const int32_t gain = run->store().find(name);
+    REQUIRE(gain >= 0);
+    return run->store().parameters()[static_cast<size_t>(gain)].steps.decay;
+  };
+  for (const char* name : {"L01.attn.before.gain", "L01.ffn.before.gain", "final.gain"}) {
+    INFO(name);
+    CHECK(decay_of("sandwich", "before", name) == 1);
+    CHECK(decay_of("sandwich", "none", name) == 0);
+  }
+  CHECK(decay_of("sandwich", "before", "L01.attn.after.gain") == 0);
+  CHECK(decay_of("sandwich", "all", "L01.attn.after.gain") == 1);
+  CHECK(decay_of("post", "before", "L01.attn.stream.gain") ==
+        0);  // the skip path reads it beside the matrices
+}
+
+TEST_CASE("decayed gains: without decay a gain moves as in a run that decays nothing, a matrix does not") {
+  const auto after_one = [](const char* decay, std::vector<std::pair<const char*, const char*>> more) {
+    RunSpec spec = spec_with("sandwich", {{"train.optimizer", "adamw"}, {"train.weight_decay", decay}});
+    for (const auto& [key, value] : more) set_field(spec, key, value);
+    return make_run(spec, 1);
+  };
+  const auto plain = after_one("0", {}), all = after_one("0.3", {}),
+             none = after_one("0.3", {{"train.decayed_gains", "none"}});
+  const auto numbers = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };
+  CHECK(numbers(*none, "L01.attn.after.gain") == numbers(*plain, "L01.attn.after.gain"));
+  CHECK(numbers(*all, "L01.attn.after.gain") != numbers(*plain, "L01.attn.after.gain"));
+  CHECK(numbers(*none, "L01.attn.wq") == numbers(*all, "L01.attn.wq"));
+  CHECK(numbers(*none, "L01.attn.wq") != numbers(*plain, "L01.attn.wq"));
+}
+
 // This test runs QK-clip in whole runs.
 
 TEST_CASE("qk-clip: a run keeps every largest logit, clips behind its steps and goes on bitwise") {
