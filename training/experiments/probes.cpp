@@ -40,7 +40,11 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   config.gaussian_input = true;
   config.tied_output = false;
   config.output_projection = false;
-  set_placement(config, placement);
+  // A wiring that is no placement's has no name by which it could be made anew.
+  if (placement == Placement::Custom)
+    config.encoder = model.stack();
+  else
+    set_placement(config, placement);
   return config;
 }
 

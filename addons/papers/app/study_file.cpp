@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include "addons/papers/app/input_kinds.h"
 #include "app/words/words.h"
@@ -150,12 +151,16 @@ experiments::Table numbers_table(const Grid& grid, bool page) {
   if (titled) table.columns.push_back({"", ""});
   for (const std::string& number : part.numbers)
     if (number == "beta2") table.columns.push_back({"", "Σβ²", Kind::Number});
-  for (size_t column = 0; column < part.columns(); ++column)
-    for (const std::string& number : part.numbers)
-      if (number == "verdict")
-        table.columns.push_back({"", fmt::format("{} {}", across.label(), across.said(column))});
-      else if (number != "beta2")
-        table.columns.push_back({"", number == "score" ? part.score : number, Kind::Number});
+  for (size_t column = 0; column < part.columns(); ++column) {
+    std::string said = fmt::format("{} {}", across.label(), across.said(column));  // over its first number
+    for (const std::string& number : part.numbers) {
+      if (number == "beta2") continue;
+      std::string words = std::exchange(said, {});
+      if (number != "verdict")
+        words += (words.empty() ? "" : ", ") + (number == "score" ? part.score : number);
+      table.columns.push_back({"", words, number == "verdict" ? Kind::Word : Kind::Number});
+    }
+  }
   for (size_t row = 0; row < part.rows(); ++row) {
     int32_t known = 0;
     for (size_t column = 0; column < part.columns(); ++column) known += grid.at(column, row).known;
@@ -324,7 +329,10 @@ std::string to_markdown(const StudyFile& study, const std::vector<Grid>& grids, 
     out += fmt::format(
         ", whose numbers stand in the pictures and, seed by seed, in `{}.json` beside this page", study.name);
   out += ".\n";
-  if (std::ranges::any_of(study.parts, [](const Plan& part) { return !part.numbers.empty(); }))
+  const auto tells_verdicts = [](const Plan& part) {
+    return std::ranges::find(part.numbers, "verdict") != part.numbers.end();
+  };
+  if (std::ranges::any_of(study.parts, tells_verdicts))
     out += "\nIn bold: from which step on it learns, and of how many seeds where not of all.\n";
   if (!study.found.empty()) out += "\n## What the full run has shown\n\n";
   for (const std::string& sentence : study.found) out += fmt::format("- {}\n", sentence);

@@ -5,6 +5,7 @@
 #include "engine/ops/ops.h"
 #include "engine/support/placement_start.h"
 #include "test_paths.h"
+#include "training/experiments/probes.h"
 #include "training/measure/step_metrics.h"
 #include "training/support/small_runs.h"
 
@@ -244,6 +245,16 @@ TEST_CASE("placement: B2T's authors start every matrix of the layers times L^(-1
   CHECK(init_gains(InitRule::B2T, {true, 4, 9}).query == Approx(0.5));
   CHECK(preset_run("b2t-init").model.init == InitRule::B2T);
   CHECK(preset_run("b2t").model.init == InitRule::Xavier);
+}
+
+TEST_CASE("placement: the theorems' setting keeps a wiring of one's own, and a placement") {
+  RunSpec spec = small_spec("post");
+  const ModelConfig placed = experiments::theory_setting(spec.model, 0);
+  set_field(spec, "wiring.L*", "stream=ln skip=0.5");
+  const ModelConfig wired = experiments::theory_setting(spec.model, 0);
+  CHECK(wired.stack().layers == spec.model.stack().layers);
+  CHECK_FALSE(wired.stack().layers == placed.stack().layers);
+  CHECK(placement_of(placed.stack(), context_of(placed, false)) == Placement::Post);
 }
 
 TEST_CASE("placement: normal(0.02), the theory setting and Sub-LN's gain, weight by weight") {

@@ -385,6 +385,32 @@ TEST_CASE("study: the transfer to other depths has been asked of every placement
   }
 }
 
+TEST_CASE("study: a column says which cell of the axis it is, whatever its first number") {
+  for (const auto& [numbers, head] :
+       {std::pair{R"("verdict", "loss")", "| learning rate 0.001 | loss |"},
+        {R"("loss")", "| learning rate 0.001, loss |"}}) {
+    const StudyFile study = parse_study(fmt::format(R"(title = "A"
+question = "B?"
+[[part]]
+name = "part"
+title = "C"
+axes = ["train.lr=1e-3"]
+steps = 2
+seeds = 1
+numbers = [{}]
+row = [ {{ name = "pre", title = "D", source = "a test", set = ["model.placement=pre"] }} ]
+)",
+                                                    numbers),
+                                        "heads.toml");
+    StudyResults untrained;
+    untrained.runs.resize(sweep::study_of(study).runs.size());
+    const std::string page = to_markdown(study, sweep::grids_of(study, untrained), false, "normscope study");
+    INFO(page);
+    CHECK(test::contains(page, head));
+    CHECK(test::contains(page, "In bold") == test::contains(numbers, "verdict"));
+  }
+}
+
 TEST_CASE("study: the largest of the numbers that match, known ones alone") {
   const double nan = experiments::kUnknown;
   const experiments::Moment numbers{
