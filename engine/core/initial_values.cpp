@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "engine/core/philox.h"
 
@@ -70,6 +71,16 @@ void fill_diagonal(std::vector<float>& values, const Shape& shape, const Init& i
           static_cast<float>(((r - c) % rows + rows) % rows == init.place ? init.value : init.rest);
 }
 
+void fill_permutations(std::vector<float>& values, const Shape& shape) {
+  const auto n = static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(shape.cols()))));
+  std::vector<size_t> places(n);
+  std::iota(places.begin(), places.end(), size_t{0});
+  for (size_t first = 0; first < values.size(); first += n * n) {
+    for (size_t i = 0; i < n; ++i) values[first + i * n + places[i]] = 1.0f;
+    std::ranges::next_permutation(places);
+  }
+}
+
 }  // namespace
 
 void divide_by_lengths(std::vector<float>& values, const Shape& shape, Init::Unit which) {
@@ -111,6 +122,9 @@ std::vector<float> initial_values(std::string_view name, const Shape& shape, con
       break;
     case Init::Kind::Diagonal:
       fill_diagonal(values, shape, init);
+      break;
+    case Init::Kind::Permutations:
+      fill_permutations(values, shape);
       break;
     case Init::Kind::Ramp:
       for (size_t i = 1; i < values.size(); ++i)

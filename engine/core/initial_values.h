@@ -10,9 +10,19 @@
 namespace normscope {
 
 struct Init {
-  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp, Turns, Diagonal } kind = Kind::Zeros;
+  enum class Kind : uint8_t {
+    Zeros,
+    Constant,
+    Normal,
+    Sinusoid,
+    Ramp,
+    Turns,
+    Diagonal,
+    Permutations
+  } kind = Kind::Zeros;
   /// Ramp: even steps from 0 to 1 (grey levels). Turns: row t has the cosines of t times each rate, then their sines.
-  /// Diagonal: `value` where (row - column) mod rows == place, `rest` elsewhere.
+  /// Diagonal: `value` where (row - column) mod rows == place, `rest` elsewhere. Permutations: row r of (n!, n n) is the
+  /// r-th permutation of n numbers in lexicographic order, as a matrix of zeros and ones; the first is the identity.
   double value = 0.0;  ///< Constant, Diagonal: the value; Normal: the standard deviation; Turns: a factor
   /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;

@@ -159,7 +159,8 @@ class Decoder {
   /// What follows the last layer.
   Rows ended(Rows x) {
     if (is("gated-norm")) return gated("final", norm("final", x));
-    if (is("gpas") || is("prores") || is("gated-attention") || StreamReference::knows(s_.placement))
+    if (is("gpas") || is("prores") || is("gated-attention") || is("delta") ||
+        StreamReference::knows(s_.placement))
       return norm("final", x);
     if (is("resi-dual")) return sum(x, norm("second", second_));
     if (is("siamese")) return norm("joined", sum(norm("final", x), norm("second", second_)));
@@ -248,6 +249,7 @@ class Decoder {
       return sum(x, branch_ = affine(scaled(raw(norm(n + ".before", x))), share, none, 1, s_.D));
     }
     if (is("gated-attention")) return pre();
+    if (is("delta")) return rewritten(n, x, norm(n + ".before", x), raw);
     if (is("gated-norm")) return sum(x, f(gated(n + ".before", norm(n + ".before", x))));
     if (is("gpas")) {
       const Var share = silu(leaf(n.substr(0, n.rfind('.')) + ".gpas"))[0];
@@ -363,6 +365,30 @@ class Decoder {
   }
 
   static Var sigmoid(const Var& x) { return Var(1.0) / (Var(1.0) + exp(Var(0.0) - x)); }
+
+  /// Deep delta learning: x + beta k (v - k . x), a row at a time; f maps N(x) to what k is the direction of.
+  template <typename F>
+  Rows rewritten(const std::string& n, Rows x, const Rows& normed, const F& f) {
+    const Rows of = f(normed);
+    branch_ = of;
+    for (size_t row = 0; row < x.size(); row += at(s_.D)) {
+      Var square(1e-10), along(0.0), share = leaf(n + ".beta.b")[0], value = leaf(n + ".value.b")[0];
+      for (size_t i = 0; i < at(s_.D); ++i) {
+        square += of[row + i] * of[row + i];
+        along += of[row + i] * x[row + i];
+        share += leaf(n + ".beta.w")[i] * normed[row + i];
+        value += leaf(n + ".value.w")[i] * x[row + i];
+      }
+      const Var length = sqrt(square);
+      const Var step =
+          Var(2 * s_.branch_factor) * sigmoid(share) * (Var(4.0) * sigmoid(value) - along / length);
+      for (size_t i = 0; i < at(s_.D); ++i) {
+        branch_[row + i] = step * of[row + i] / length;
+        x[row + i] += branch_[row + i];
+      }
+    }
+    return x;
+  }
 
   /// GatedNorm's gate behind the norm of that name.
   Rows gated(const std::string& n, Rows y) {

@@ -1,9 +1,10 @@
 // The streams of the double reference model, straight from the papers: hyper-connections (Zhu et al. 2024, equations 1
-// and 10 to 13), their manifold (Xie et al. 2025, equations 7 to 9), attention over depth (Chen et al. 2026) and
+// and 10 to 13), their manifold (Xie et al. 2025, equations 7 to 9), its permutations (Yang and Gao 2026), attention over depth (Chen et al. 2026) and
 // weighted sums over depth (after Pagliardini et al. 2024). One position at a time; they know nothing of the engine's
 // `Streams`.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -25,7 +26,7 @@ class StreamReference {
   StreamReference(Placement placement, int64_t width, Leaf leaf, Norm norm)
       : placement_(placement), D_(width), leaf_(std::move(leaf)), norm_(std::move(norm)) {}
 
-  static bool knows(Placement p) { return test::is(p, "hyper") || test::is(p, "mhc") || of_depth(p); }
+  static bool knows(Placement p) { return test::is(p, "hyper") || positive(p) || of_depth(p); }
 
   void start(const Rows& x) { streams_.assign(of_depth(placement_) ? 1 : kStreams, x); }
 
@@ -55,6 +56,7 @@ class StreamReference {
 
  private:
   static constexpr size_t kStreams = 4;
+  static bool positive(Placement p) { return test::is(p, "mhc") || test::is(p, "mhc-lite"); }
   static bool of_depth(Placement p) { return test::is(p, "attn-res") || test::is(p, "depth-average"); }
 
   Rows read(const std::string& n, size_t positions, bool last) {
@@ -83,7 +85,7 @@ class StreamReference {
     const size_t positions = streams_[0].size() / at(D_);
     for (size_t p = 0; p < positions; ++p)
       for (const Rows& s : streams_) all.insert(all.end(), s.begin() + at_row(p), s.begin() + at_row(p + 1));
-    if (test::is(placement_, "mhc"))
+    if (positive(placement_))
       return norm_(n + ".seen", NormKind::Rms, all, D_ * static_cast<int64_t>(streams_.size()));
     const bool attends = test::is(placement_, "attn-res");
     return norm_(n + ".seen", attends ? NormKind::Rms : NormKind::None, all, D_);
@@ -109,9 +111,9 @@ class StreamReference {
   /// The weights of position p, (from, to).
   Rows weights(const std::string& n, const Rows& seen, size_t p, size_t from, size_t to) {
     const Rows &fixed = leaf_(n), &w = leaf_(n + ".w"), &gate = leaf_(n + ".gate");
-    const bool manifold = test::is(placement_, "mhc");
-    const size_t row = kStreams * at(D_), columns = manifold ? from * to : w.size() / at(D_);
-    Rows out(from * to);
+    const bool manifold = positive(placement_), permuted = test::is(placement_, "mhc-lite") && from == to;
+    const size_t row = kStreams * at(D_), columns = manifold ? fixed.size() : w.size() / at(D_);
+    Rows out(fixed.size());
     for (size_t e = 0; e < out.size(); ++e) {
       Var asked(0.0);
       if (manifold) {
@@ -124,8 +126,32 @@ class StreamReference {
       }
       out[e] = gate[0] * asked + fixed[e];
     }
+    if (permuted) return mean_of_permutations(out);
     if (manifold) bend(out, from, to);
     return out;
+  }
+
+  /// The mean of all orders of the streams, each with its share of a softmax.
+  static Rows mean_of_permutations(const Rows& logits) {
+    Rows mean(kStreams * kStreams, Var(0.0));
+    Var all(0.0);
+    for (const Var& e : logits) all += exp(e);
+    size_t number = 0;
+    std::vector<size_t> places;
+    const std::function<void()> place_next = [&] {
+      if (places.size() == kStreams) {
+        for (size_t i = 0; i < kStreams; ++i) mean[i * kStreams + places[i]] += exp(logits.at(number)) / all;
+        ++number;
+      }
+      for (size_t place = 0; place < kStreams; ++place) {
+        if (std::ranges::count(places, place) > 0) continue;
+        places.push_back(place);
+        place_next();
+        places.pop_back();
+      }
+    };
+    place_next();
+    return mean;
   }
 
   static void bend(Rows& w, size_t from, size_t to) {

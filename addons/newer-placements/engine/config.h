@@ -18,15 +18,20 @@ struct Streams {
   /// position.
   enum class Weights : uint8_t { Fixed, Learned, Computed } weights = Weights::Fixed;
   /// Free: any numbers. Softmax: what is read has weights that add up to one. Manifold: read between 0 and 1, written
-  /// between 0 and 2, and carried by a matrix whose rows and columns add up to one (Xie et al. 2025, mHC).
-  enum class Rule : uint8_t { Free, Softmax, Manifold } rule = Rule::Free;
+  /// between 0 and 2, and carried by a matrix whose rows and columns add up to one (Xie et al. 2025, mHC), but for what
+  /// its rounds leave. Permutations: the same, but the matrix is a weighted mean of all permutations of the streams, whose
+  /// rows and columns add up to one exactly (Yang and Gao 2026, mHC-lite).
+  enum class Rule : uint8_t { Free, Softmax, Manifold, Permutations } rule = Rule::Free;
 
   bool one() const { return count == 1; }
   bool of_depth() const { return count == 0; }
   bool operator==(const Streams&) const = default;
 };
 
-/// Writes "1", "4 computed", "4 learned manifold", "depth computed softmax".
+/// More streams than these have too many permutations for a weight each.
+inline constexpr int32_t kMaxPermutedStreams = 5;
+
+/// Writes "1", "4 computed", "4 learned manifold", "4 computed permutations", "depth computed softmax".
 std::string to_string(const Streams& streams);
 Streams streams_from(std::string_view text);  ///< throws Error naming what is wrong
 Streams streams_of(const StackWiring& stack);

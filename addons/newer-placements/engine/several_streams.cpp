@@ -1,11 +1,13 @@
 // Several streams are one value (B,T,n,D), mixed by the op `mix`: see config.h. At the end their text form.
 #include <charconv>
 #include <cmath>
+#include <span>
 #include <sstream>
 
 #include "addons/newer-placements/engine/config.h"
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
+#include "engine/model/part.h"
 #include "engine/model/recorder.h"
 
 namespace normscope {
@@ -13,6 +15,15 @@ namespace {
 
 constexpr StackSlotRow kStreamSlots[] = {
     {"streams", [](std::string_view words) { return to_string(streams_from(words)); }, "1"}};
+
+using Rule = Streams::Rule;
+
+int64_t permutations_of(int64_t n) { return n < 2 ? 1 : n * permutations_of(n - 1); }
+
+/// The share of the streams that all permutations but the identity exchange, if they weigh alike.
+double exchanged_by_others(int64_t n) {
+  return static_cast<double>((n - 1) * permutations_of(n - 1)) / static_cast<double>(permutations_of(n) - 1);
+}
 
 class SeveralStreams : public Residual {
  public:
@@ -62,29 +73,40 @@ class SeveralStreams : public Residual {
 
   int32_t count() const { return wired_.of_depth() ? written_ + 1 : wired_.count; }
 
+  /// Read and written with positive weights, all computed from a position's streams as one row (mHC, mHC-lite).
+  bool positive() const { return wired_.rule == Rule::Manifold || wired_.rule == Rule::Permutations; }
+  bool permutes(Task task) const { return wired_.rule == Rule::Permutations && task == Task::Carry; }
+
+  /// The learned numbers of a task. Where one of them starts apart from the rest they are a column.
+  Shape shape_of(Task task) const {
+    if (permutes(task)) return {permutations_of(wired_.count), 1};
+    const int64_t from = task == Task::Write ? 1 : count(), to = task == Task::Read ? 1 : count();
+    return wired_.rule == Rule::Permutations ? Shape{to * from, 1} : Shape{from, to};
+  }
+
   /// Weights of one that no training changes.
   ValueId constant(const std::string& name, Shape shape, double value = 1.0) {
     return r_.parameter(name, shape, {Init::Kind::Constant, value}, false);
   }
 
-  /// Records the input of computed weights: each stream after a norm, or for the manifold all streams of a position as
-  /// one row (Xie et al. 2025, equation 7).
+  /// Records the input of computed weights: each stream after a norm, or for positive weights all streams of a position
+  /// as one row (Xie et al. 2025, equation 7).
   void look_at_streams(const std::string& n) {
     if (wired_.weights != Streams::Weights::Computed) return;
     const Shape s = r_.tape.shape(all_);
-    if (wired_.rule == Streams::Rule::Manifold)
+    if (positive())
       seen_ =
           r_.norm(n + ".seen", NormKind::Rms, reshape(r_.tape, n + ".row", all_, {s[0], s[1], s[2] * s[3]}));
     else
-      seen_ =
-          r_.norm(n + ".seen", wired_.rule == Streams::Rule::Softmax ? NormKind::Rms : r_.config.norm, all_);
+      seen_ = r_.norm(n + ".seen", wired_.rule == Rule::Softmax ? NormKind::Rms : r_.config.norm, all_);
   }
 
   /// The initial weights act as a single stream, read from one of n streams in turn (Zhu et al. 2024, equation 14).
   /// Under the manifold's functions they only come close to that; streams with equal weights would stay equal.
   Init start_of(Task task) const {
-    const bool manifold = wired_.rule == Streams::Rule::Manifold;
-    if (wired_.rule == Streams::Rule::Softmax) return {Init::Kind::Zeros, 0.0};
+    const bool manifold = wired_.rule == Rule::Manifold;
+    if (wired_.rule == Rule::Softmax) return {Init::Kind::Zeros, 0.0};
+    if (wired_.rule == Rule::Permutations) return start_of_permutations(task);
     if (task == Task::Write) return {Init::Kind::Constant, manifold ? 0.0 : 1.0};
     if (wired_.of_depth()) return {Init::Kind::Constant, 1.0};
     Init init{Init::Kind::Diagonal, 1.0};
@@ -95,40 +117,52 @@ class SeveralStreams : public Residual {
     return init;
   }
 
+  /// The authors' start: a branch reads and writes one stream more than the rest, each stream in turn, and of the
+  /// permutations nearly nothing but the identity counts.
+  Init start_of_permutations(Task task) const {
+    Init init{Init::Kind::Diagonal, task == Task::Carry ? 0.0 : 1.0};
+    init.rest = task == Task::Carry ? -8.0 : -1.0;
+    init.place = task == Task::Carry ? 0 : written_ % wired_.count;
+    const auto mixed = static_cast<double>(r_.config.of<StreamsConfig>().mixed);
+    if (task != Task::Carry || mixed == 0) return init;
+    const int64_t others = permutations_of(wired_.count) - 1;
+    const double all = mixed / exchanged_by_others(wired_.count);  // of the others together
+    init.rest = std::log(all / static_cast<double>(others) / (1 - all));
+    return init;
+  }
+
   /// Lets each stream take a share from the others, alike from each of them. Under the manifold's functions the logarithm
   /// of the wanted matrix is what they turn into it.
   void mix_at_start(Init& init) const {
     const double mixed = static_cast<double>(r_.config.of<StreamsConfig>().mixed), others = wired_.count - 1;
     if (mixed == 0) return;
-    const bool manifold = wired_.rule == Streams::Rule::Manifold;
+    const bool manifold = wired_.rule == Rule::Manifold;
     init.value = manifold ? std::log(others * (1 - mixed) / mixed) : 1 - mixed;
     init.rest = manifold ? 0 : mixed / others;
   }
 
   ValueId weights_of(const std::string& n, Task task) {
-    const int32_t from = task == Task::Write ? 1 : count(), to = task == Task::Read ? 1 : count();
     const bool fixed = wired_.weights == Streams::Weights::Fixed;
-    const bool scored = wired_.rule == Streams::Rule::Softmax && wired_.weights == Streams::Weights::Computed;
+    const bool scored = wired_.rule == Rule::Softmax && wired_.weights == Streams::Weights::Computed;
     ValueId weights = kNone;
     if (scored)
       weights = linear(r_.tape, n + ".score", seen_,
                        r_.parameter(n + ".query", {r_.config.d_model, 1}, {Init::Kind::Zeros, 0.0}), kNone);
     else
-      weights = r_.parameter(n, {from, to}, start_of(task), !fixed);
-    if (wired_.weights == Streams::Weights::Computed && !scored)
-      weights = with_computed(n, task, weights, from * to);
-    return ruled(n, task, weights, from);
+      weights = r_.parameter(n, shape_of(task), start_of(task), !fixed);
+    if (wired_.weights == Streams::Weights::Computed && !scored) weights = with_computed(n, task, weights);
+    return ruled(n, task, weights);
   }
 
   /// Adds to weights a part that depends on the streams of a position, small at the start: 0.01 times its
   /// share, whose matrix is zero (Zhu et al. 2024, equations 10 to 13).
-  ValueId with_computed(const std::string& n, Task task, ValueId weights, int32_t size) {
+  ValueId with_computed(const std::string& n, Task task, ValueId weights) {
     const Shape s = r_.tape.shape(all_);
-    const bool manifold = wired_.rule == Streams::Rule::Manifold;
-    const int64_t in = r_.tape.shape(seen_).cols(), each = task == Task::Carry ? count() : 1;
-    const ValueId w = r_.parameter(n + ".w", {in, manifold ? size : each}, {Init::Kind::Zeros, 0.0});
+    const int64_t in = r_.tape.shape(seen_).cols(), size = shape_of(task).size(),
+                  each = task == Task::Carry ? count() : 1;
+    const ValueId w = r_.parameter(n + ".w", {in, positive() ? size : each}, {Init::Kind::Zeros, 0.0});
     ValueId asked = linear(r_.tape, n + ".asked", seen_, w, kNone);
-    if (!manifold)
+    if (!positive())
       asked =
           soft_cap(r_.tape, n + ".bounded", reshape(r_.tape, n + ".of_all", asked, {s[0], s[1], size}), 1.0f);
     return affine(r_.tape, n + ".weights", asked, 1.0f,
@@ -136,16 +170,28 @@ class SeveralStreams : public Residual {
   }
 
   /// Applies the rule to weights: a softmax over what is read, a sigmoid, twice a sigmoid, or a matrix whose rows and
-  /// columns add up to one, after 20 rounds (Xie et al. 2025, equations 8 and 9).
-  ValueId ruled(const std::string& n, Task task, ValueId weights, int32_t from) {
-    if (wired_.rule == Streams::Rule::Free) return weights;
-    if (wired_.rule == Streams::Rule::Softmax) return softmax(r_.tape, n + ".shares", weights, from);
+  /// columns add up to one, after 20 rounds (Xie et al. 2025, equations 8 and 9) or as a mean of permutations.
+  ValueId ruled(const std::string& n, Task task, ValueId weights) {
+    if (wired_.rule == Rule::Free) return weights;
+    if (wired_.rule == Rule::Softmax) return softmax(r_.tape, n + ".shares", weights, count());
+    if (permutes(task)) return permuted(n, weights);
     if (task == Task::Carry) return sinkhorn(r_.tape, n + ".balanced", weights, wired_.count, 20);
     // The sigmoid of z is 1/2 + tanh(z / 2) / 2, and soft_cap with 2 is 2 tanh(z / 2).
     const bool twice = task == Task::Write;
     return affine(r_.tape, n + ".positive", soft_cap(r_.tape, n + ".half", weights, 2.0f),
                   twice ? 0.5f : 0.25f, kNone,
                   constant(twice ? "streams.one" : "streams.half", {1}, twice ? 1.0 : 0.5));
+  }
+
+  /// The mean of all permutations of the streams, weighted by the softmax of a number each.
+  ValueId permuted(const std::string& n, ValueId weights) {
+    const int32_t streams = wired_.count;
+    const int64_t all = permutations_of(streams);
+    const ValueId table = r_.parameter(fmt::format("streams.permutations.{}", streams),
+                                       {all, int64_t{streams} * streams}, {Init::Kind::Permutations}, false);
+    ValueId shares = softmax(r_.tape, n + ".shares", weights, static_cast<int32_t>(all));
+    if (wired_.weights == Streams::Weights::Learned) shares = reshape(r_.tape, n + ".row", shares, {1, all});
+    return linear(r_.tape, n + ".permuted", shares, table, kNone);
   }
 
   Recorder& r_;
@@ -198,11 +244,11 @@ int64_t floats_of_several(const StackWiring& stack, int64_t sublayers) {
   return streams.of_depth() ? sublayers * (sublayers + 3) : sublayers * 5 * streams.count;
 }
 
-constexpr std::array<const char*, 3> kStreamWeights = {"fixed", "learned", "computed"};
-constexpr std::array<const char*, 3> kStreamRules = {"", "softmax", "manifold"};
+constexpr const char* kStreamWeights[] = {"fixed", "learned", "computed"};
+constexpr const char* kStreamRules[] = {"", "softmax", "manifold", "permutations"};
 
 template <typename Enum>
-bool set_word_of(const std::array<const char*, 3>& names, std::string_view word, Enum& to) {
+bool set_word_of(std::span<const char* const> names, std::string_view word, Enum& to) {
   for (size_t i = 0; i < names.size(); ++i)
     if (word == names[i]) {
       to = static_cast<Enum>(i);
@@ -221,13 +267,34 @@ int32_t stream_count(std::string_view word) {
 }
 
 void check_rule(const Streams& s) {
-  if (s.rule == Streams::Rule::Softmax && !s.of_depth())
+  if (s.rule == Rule::Softmax && !s.of_depth())
     fail("streams", "a softmax is over what each branch wrote: expected depth");
-  if (s.rule == Streams::Rule::Manifold && s.of_depth())
+  if ((s.rule == Rule::Manifold || s.rule == Rule::Permutations) && s.of_depth())
     fail("streams", "what is read over depth has no matrix to carry it: expected free weights or softmax");
-  if (s.rule != Streams::Rule::Free && s.weights == Streams::Weights::Fixed)
+  if (s.rule != Rule::Free && s.weights == Streams::Weights::Fixed)
     fail("streams", "fixed weights follow no rule: expected learned or computed ones");
   if (s.one() && !(s == Streams{})) fail("streams", "one stream has no weights: expected 1 alone");
+  if (s.rule == Rule::Permutations && s.count > kMaxPermutedStreams)
+    fail("streams", "{} streams have {} permutations, each with a weight: expected at most {} streams",
+         s.count, permutations_of(s.count), kMaxPermutedStreams);
+}
+
+/// A mean of permutations in which all but the identity weigh alike cannot exchange everything.
+void check_mixed(const ModelConfig& c, const StackWiring& stack) {
+  const Streams streams = streams_of(stack);
+  if (streams.rule != Rule::Permutations) return;
+  const double limit = std::floor(exchanged_by_others(streams.count) * 1000) / 1000;
+  if (static_cast<double>(c.of<StreamsConfig>().mixed) > limit)
+    fail(
+        "model.streams_mixed",
+        "{} cannot be taken from the others by {} streams whose permutations weigh alike: expected at most {}",
+        c.of<StreamsConfig>().mixed, streams.count, limit);
+}
+
+void check_streams_of(const ModelConfig& c) {
+  if (!is_transformer(c.architecture)) return;
+  check_mixed(c, c.stack());
+  if (has_both(c)) check_mixed(c, c.encoder);
 }
 
 }  // namespace
@@ -238,6 +305,9 @@ constinit const ResidualRow several_streams_residual{.slots = kStreamSlots,
                                                      .layout = layout_of_streams,
                                                      .objection = "there are several residual streams",
                                                      .floats = floats_of_several};
+
+constinit const PartRow several_streams_part{
+    .record = [](Recorder&) -> std::unique_ptr<Part> { return nullptr; }, .check = check_streams_of};
 
 std::string to_string(const Streams& s) {
   if (s.one()) return "1";
@@ -256,7 +326,9 @@ Streams streams_from(std::string_view text) {
   while (words >> word)
     if (word.empty() ||
         (!set_word_of(kStreamWeights, word, s.weights) && !set_word_of(kStreamRules, word, s.rule)))
-      fail("streams", "'{}' is unknown: expected fixed, learned or computed, and softmax or manifold", word);
+      fail("streams",
+           "'{}' is unknown: expected fixed, learned or computed, and softmax, manifold or permutations",
+           word);
   check_rule(s);
   return s;
 }

@@ -33,7 +33,7 @@ void add_newer_placement_settings(std::vector<Field>& fields) {
                               "Share that each residual stream takes from the others at the start; 0: the "
                               "placement's own start."},
                              0, 0.99),
-                         "hyper or mhc, or a wiring with several streams"),
+                         "hyper, mhc or mhc-lite, or a wiring with several streams"),
                  read_if(reads<ResidualForm::prores>, "model.placement",
                          integer<member<&ProResConfig::steps>>(
                              {"model.prores_steps", "ProRes", "steps a layer",

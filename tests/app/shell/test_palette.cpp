@@ -50,9 +50,9 @@ namespace {
 
 // What is wrong with an entry as words a person reads; empty: nothing.
 std::string not_words(const std::string& title) {
-  static const std::set<std::string> hyphened{"hyper-connections", "warm-up",         "feed-forward",
-                                              "cross-attention",   "hidden-state",    "byte-pair",
-                                              "fine-tuning",       "update-to-weight"};
+  static const std::set<std::string> hyphened{"hyper-connections", "warm-up",          "feed-forward",
+                                              "cross-attention",   "hidden-state",     "byte-pair",
+                                              "fine-tuning",       "update-to-weight", "mHC-lite"};
   static const std::set<std::string> parts{"attn", "ffn", "enc", "dec", "app", "lr", "cfg"};
   for (size_t i = 0; i < title.size(); ++i) {
     const char c = title[i];
@@ -66,7 +66,7 @@ std::string not_words(const std::string& title) {
     if (parts.contains(word)) return "a part of a name: " + word;
     const bool small = !word.empty() && std::islower(static_cast<unsigned char>(word[0]));
     if (small && word.find('-') != word.npos && !hyphened.contains(word)) return "a name: " + word;
-    const bool method = word == "mHC" || word == "nGPT";  // as their papers write them
+    const bool method = word == "mHC" || word == "mHC-lite" || word == "nGPT";  // as their papers write them
     for (size_t i = 1; small && !method && i < word.size(); ++i) {
       const auto c = static_cast<unsigned char>(word[i]);
       if (std::isupper(c) || std::isdigit(c)) return "a name: " + word;

@@ -140,7 +140,7 @@ TEST_CASE("model: no placement is its neighbour") {
       {Placement::ResPost, Placement::SimpleNorm},
       {Placement::Post, Placement::Admin}};
   for (const Placement p : known({"resi-dual"})) neighbours.emplace_back(Placement::B2T, p);
-  for (const Placement p : known({"gpas", "prores", "gated-attention", "gated-norm"}))
+  for (const Placement p : known({"gpas", "prores", "gated-attention", "gated-norm", "mhc-lite", "delta"}))
     neighbours.emplace_back(Placement::Pre, p);
   for (const Placement p : known({"span"})) neighbours.emplace_back(Placement::Post, p);
   for (const auto& [p, wired_as] : neighbours) {

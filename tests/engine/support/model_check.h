@@ -28,7 +28,8 @@ inline bool has_none(const TinyOptions& o, const std::string& name) {
   const bool asks =
       name.find(".attn.wq") != name.npos || name.find(".attn.wk") != name.npos || name.ends_with(".attn.bq");
   if (asks && tiny_config(o).attention.mixing == 0) return true;
-  return name.ends_with(".bk") || name.ends_with(".k_norm.bias") || (is(o.placement, "mhc") && carries);
+  const bool balanced = is(o.placement, "mhc") || is(o.placement, "mhc-lite");
+  return name.ends_with(".bk") || name.ends_with(".k_norm.bias") || (balanced && carries);
 }
 
 /// `also`: what the specification has from an add-on's settings.

@@ -167,7 +167,7 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
 }
 
 TEST_CASE("the weights that several streams are read with are their means over the positions") {
-  for (const Placement placement : known({"hyper", "mhc", "attn-res", "depth-average"})) {
+  for (const Placement placement : known({"hyper", "mhc", "mhc-lite", "attn-res", "depth-average"})) {
     INFO(to_string(placement));
     const ReplayedModel f(small_model(placement, NormKind::LayerNorm));
     LiveMeasurements live(*f.program, f.model, f.config);

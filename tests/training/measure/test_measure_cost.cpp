@@ -137,7 +137,7 @@ TEST_CASE("cost of several streams and of their gradients", "[.bench][slow]") {
   set_placement(config, Placement::Pre);
   TrainingStep pre(config, ProbeSet::Nothing);
   for (Placement placement :
-       test::known({"resi-dual", "siamese", "hyper", "mhc", "attn-res", "depth-average"})) {
+       test::known({"resi-dual", "siamese", "hyper", "mhc", "mhc-lite", "attn-res", "depth-average"})) {
     set_placement(config, placement);
     TrainingStep bare(config, ProbeSet::Nothing), streams(config, ProbeSet::Streams),
         all(config, ProbeSet::Everything);

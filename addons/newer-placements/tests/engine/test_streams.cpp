@@ -10,6 +10,7 @@
 namespace normscope::test {
 namespace {
 
+/// All but mHC-lite, which begins with streams that differ.
 constexpr Placement kSeveral[] = {Placement::HyperConnections, Placement::ManifoldHyper,
                                   Placement::AttentionResiduals, Placement::DepthAverages};
 
@@ -29,8 +30,9 @@ ModelConfig with_streams(const char* streams) {
 
 TEST_CASE("streams: the text says what they are, and nothing else is one") {
   for (const char* text :
-       {"1", "4 fixed", "2 learned", "8 computed", "4 learned manifold", "4 computed manifold", "depth fixed",
-        "depth learned", "depth learned softmax", "depth computed", "depth computed softmax"})
+       {"1", "4 fixed", "2 learned", "8 computed", "4 learned manifold", "4 computed manifold",
+        "4 learned permutations", "5 computed permutations", "depth fixed", "depth learned",
+        "depth learned softmax", "depth computed", "depth computed softmax"})
     CHECK(to_string(streams_from(text)) == text);
   const std::pair<const char*, const char*> wrong[] = {{"", "empty"},
                                                        {"9 learned", "1 to 8"},
@@ -39,7 +41,10 @@ TEST_CASE("streams: the text says what they are, and nothing else is one") {
                                                        {"4 drawn", "'drawn'"},
                                                        {"4 learned softmax", "expected depth"},
                                                        {"depth learned manifold", "no matrix"},
+                                                       {"depth computed permutations", "no matrix"},
                                                        {"4 fixed manifold", "follow no rule"},
+                                                       {"4 fixed permutations", "follow no rule"},
+                                                       {"6 learned permutations", "720 permutations"},
                                                        {"1 learned", "1 alone"}};
   for (const auto& [text, why] : wrong) {
     INFO(text);
@@ -82,6 +87,88 @@ TEST_CASE("streams: with fixed weights they are one stream in an encoder and a d
     INFO(to_string(p));
     CHECK(loss_of(config_of(p, Architecture::EncoderDecoder)) == Approx(both).epsilon(kOfEpsilon));
   }
+}
+
+/// The matrices of a sub-layer's streams in every position.
+std::vector<float> carried_by(Start& start, size_t sublayer) {
+  start.program->replay({});
+  return start.read(start.values.sublayers[sublayer].carry);
+}
+
+// Weighted by hand: of the 24 permutations in lexicographic order number 0 is the identity, number 7 is (1,0,3,2), and
+// number 9 is (1,2,3,0), all of which leave the same three weights in known places.
+TEST_CASE("streams: the matrix of mHC-lite is the mean of the permutations that its weights ask for") {
+  Start start(config_of(Placement::PermutedHyper));
+  change(start.store, "L02.ffn.carry", [](auto& weights) {
+    REQUIRE(weights.size() == 24);
+    std::ranges::fill(weights, -200.0f);
+    weights[0] = std::log(0.5f);
+    weights[7] = std::log(0.3f);
+    weights[9] = std::log(0.2f);
+  });
+  const float expected[4][4] = {
+      {0.5f, 0.5f, 0, 0}, {0.3f, 0.5f, 0.2f, 0}, {0, 0, 0.5f, 0.5f}, {0.2f, 0, 0.3f, 0.5f}};
+  const std::vector<float> m = carried_by(start, 3);
+  REQUIRE(m.size() == 2 * 9 * 16);
+  for (size_t i = 0; i < m.size(); ++i) CHECK(m[i] == Approx(expected[i % 16 / 4][i % 4]).margin(1e-6));
+}
+
+// What the rounds of Sinkhorn leave of a row (below: up to 1e-3) is nothing here, whatever the logits are.
+TEST_CASE("streams: rows and columns of mHC-lite's matrix add up to one, however far apart its logits are") {
+  for (const float size : {1.0f, 30.0f, 1e6f}) {
+    INFO(size);
+    Start start(config_of(Placement::PermutedHyper));
+    change(start.store, "L02.ffn.carry", [&](auto& weights) {
+      for (size_t i = 0; i < weights.size(); ++i) weights[i] = size * (static_cast<float>(i * 7 % 5) - 1.5f);
+    });
+    const std::vector<float> m = carried_by(start, 3);
+    for (size_t first = 0; first < m.size(); first += 16)
+      for (size_t i = 0; i < 4; ++i) {
+        double row = 0, column = 0;
+        for (size_t j = 0; j < 4; ++j) {
+          row += static_cast<double>(m[first + i * 4 + j]);
+          column += static_cast<double>(m[first + j * 4 + i]);
+          CHECK(m[first + i * 4 + j] >= 0);
+        }
+        CHECK(row == Approx(1).epsilon(2e-6));
+        CHECK(column == Approx(1).epsilon(2e-6));
+      }
+    for (const float g : start.program->read("L02.ffn.carry", true)) CHECK(std::isfinite(g));
+    CHECK(std::isfinite(start.program->loss()));
+  }
+}
+
+// sigma(1) and sigma(-1), twice these, and 1 / (1 + 23 e^-8).
+TEST_CASE("streams: mHC-lite starts as its authors' code does, each stream in turn before the others") {
+  Start start(config_of(Placement::PermutedHyper));
+  start.program->replay({});
+  size_t branch = 0;
+  for (const SublayerValues& s : start.values.sublayers) {
+    INFO(s.name);
+    const std::vector<float> write = start.read(s.write), carry = start.read(s.carry);
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(write[i] == Approx(i == branch % 4 ? 1.4621172 : 0.5378828));
+      CHECK(carry[i * 4 + i] ==
+            Approx(0.9923432 + 5 * 0.0003329).epsilon(1e-5));  // five others leave a stream alone
+    }
+    if (++branch == start.values.sublayers.size()) break;
+    const std::vector<float> read = start.read(s.read);  // by the next branch
+    for (size_t i = 0; i < 4; ++i) CHECK(read[i] == Approx(i == branch % 4 ? 0.7310586 : 0.2689414));
+  }
+}
+
+TEST_CASE(
+    "streams: mHC-lite refuses a share that its permutations cannot exchange, before anything is recorded") {
+  ModelConfig c = config_of(Placement::PermutedHyper);
+  c.of<StreamsConfig>().mixed = 0.78f;
+  validate(c);
+  c.of<StreamsConfig>().mixed = 0.79f;
+  CHECK(
+      error_of([&] { validate(c); }) ==
+      "[model.streams_mixed] 0.79 cannot be taken from the others by 4 streams whose permutations weigh alike: "
+      "expected at most 0.782");
+  set_streams(c, "2 learned permutations");
+  validate(c);
 }
 
 TEST_CASE("streams: the matrix of the manifold has rows and columns that add up to one") {
@@ -133,7 +220,8 @@ TEST_CASE("streams: no norm and no scale stands on one of several") {
 }
 
 TEST_CASE("streams: the gradient of each is measured, of several ones and of a second one") {
-  for (const Placement p : {Placement::HyperConnections, Placement::ManifoldHyper, Placement::ResiDual}) {
+  for (const Placement p : {Placement::HyperConnections, Placement::ManifoldHyper, Placement::PermutedHyper,
+                            Placement::ResiDual}) {
     INFO(to_string(p));
     const Start start(config_of(p));
     const int32_t count = p == Placement::ResiDual ? 2 : 4;

@@ -126,11 +126,12 @@ TEST_CASE("stream numbers: a start that is mixed exchanges the share that was as
     set_field(spec, "model.streams_mixed", mixed);
     return number_of(*make_run(spec), "stream_mixing");
   };
-  for (const char* placement : {"hyper", "mhc"}) {
+  for (const char* placement : {"hyper", "mhc", "mhc-lite"}) {
     CHECK(mixing_at_start(placement, "0.3") == Approx(0.3).epsilon(1e-3));
     CHECK(mixing_at_start(placement, "0.75") == Approx(0.75).epsilon(1e-3));
   }
   CHECK(mixing_at_start("mhc", "0") == Approx(0.052).epsilon(0.02));
+  CHECK(mixing_at_start("mhc-lite", "0") == Approx(0.006).epsilon(0.02));  // 18 of 23 others, each 0.000333
 }
 
 }  // namespace normscope::test
