@@ -109,6 +109,40 @@ plot::Series single_steps(const Lesson& lesson, const FigureLine& line, const st
   return s;
 }
 
+/// The look and the name of a line; its points and its number are the caller's.
+plot::Series series_of(const Lesson& lesson, const FigureLine& line, const FigureData& data) {
+  plot::Series s{.id = line.curve};
+  s.name =
+      line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
+  s.letter = letter_of(lesson, line);
+  s.ink = ink_of(line);
+  return s;
+}
+
+/// The mean of the seeds, thin, which the learner's own line follows and at last replaces. Its label gives way as soon
+/// as the own line has one.
+void add_recorded(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
+                  const CurveBand& band, PlotSpec& plot) {
+  const auto own = data.own->find(line.curve);
+  const size_t reached = own == data.own->end() ? 0 : own->second.x.size();
+  if (reached >= band.x.size()) return;
+  const std::vector<double> x = on_axis(band.x, band.x, figure.x);
+  const std::vector<double> mean = ends_in_means(figure) ? loss_means(band.x, band.mean) : band.mean;
+  const std::vector<double> y = on_axis(mean, band.x, figure.x);
+  if (y.empty()) return;
+  plot::Series s = series_of(lesson, line, data);
+  s.id += ".recorded";
+  s.value = end_text(lesson, figure, line.curve, {x, on_axis(band.mean, band.x, figure.x)}, y.back());
+  s.x = column(x);
+  s.y = column(clamped(y, figure.y));
+  s.width = ui::line::reference;
+  s.dash = ui::Dash{};
+  s.marker = ui::Marker::None;
+  s.end_marker = false;
+  s.end_label = reached == 0;
+  plot.series.push_back(std::move(s));
+}
+
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
               PlotSpec& plot) {
   const CurveBand* band = band_of(line.curve, data);
@@ -122,6 +156,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     area.hi = column(clamped(seen(band->high), figure.y));
     area.apart = lies_apart(*band);
     plot.bands.push_back(std::move(area));
+    if (data.recorded && data.own) add_recorded(lesson, figure, line, data, *band, plot);
   }
   const CurveData whole = data_of(lesson, line.curve, data);
   const std::vector<double> x = on_axis(whole.x, whole.x, figure.x);
@@ -131,11 +166,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   const std::vector<double> y = means ? on_axis(loss_means(whole.x, whole.y), whole.x, figure.x) : single;
   if (means)
     plot.series.insert(plot.series.begin(), single_steps(lesson, line, x, clamped(single, figure.y)));
-  plot::Series s{.id = line.curve};
-  s.name =
-      line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
-  s.letter = letter_of(lesson, line);
-  s.ink = ink_of(line);
+  plot::Series s = series_of(lesson, line, data);
   if (figure.ball.empty())  // else the ball tells
     s.value = end_text(lesson, figure, line.curve, {x, single}, y.back());
   s.x = column(x);

@@ -16,10 +16,11 @@ struct FigureData {
   const CurveSet* own = nullptr;       ///< the learner's; may be partial
   const Results* reference = nullptr;  ///< measured.json
   const std::map<std::string, experiments::ShareMap>* maps =
-      nullptr;                               ///< the learner's beta^2 maps by run: "A start"
-  Changes changes{};                         ///< the learner's changes with which `own` was measured
-  double level = 0;                          ///< loss of letter frequencies; 0: not known
-  std::string draw_only{};                   ///< before the commitment: only this curve's first point
+      nullptr;              ///< the learner's beta^2 maps by run: "A start"
+  Changes changes{};        ///< the learner's changes with which `own` was measured
+  double level = 0;         ///< loss of letter frequencies; 0: not known
+  bool recorded = false;    ///< draws the mean of `reference` too, as far as `own` has not come
+  std::string draw_only{};  ///< before the commitment: only this curve's first point
   std::vector<double> drawn_x{}, drawn_y{};  ///< the prediction
   std::optional<double> ball{};  ///< the rate to which the learner dragged it; none: the rate in use
 };

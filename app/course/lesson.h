@@ -305,6 +305,7 @@ const char* title_of(StepKind step);   ///< in English, "Predict"; a page transl
 struct Step {
   Prose text;
   std::vector<std::string> figures;  ///< one figure is shown; if there are more, a switch chooses
+  bool recorded = false;  ///< of Run: what was recorded is seen at once, and the learner's runs follow
 };
 
 struct Prediction {

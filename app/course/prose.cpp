@@ -20,7 +20,7 @@ using Kind = Inline::Kind;
 
 const std::map<std::string_view, Kind> kWords{
     {"value", Kind::Value}, {"band", Kind::Band}, {"ref", Kind::Reference}, {"drag", Kind::Drag},
-    {"text", Kind::Sample}, {"name", Kind::Name}, {"lesson", Kind::Lesson}};
+    {"text", Kind::Sample}, {"name", Kind::Name}, {"lesson", Kind::Lesson}, {"cut", Kind::Cut}};
 constexpr std::string_view kExpected =
     "{A}, {value NAME}, {band NAME}, {ref NAME}, {drag NAME}, {text A}, {name A}, {if NAME < NUMBER}, "
     "{else if NAME < NUMBER}, {else}, {always}, {task FIGURE} or {end}";
@@ -90,14 +90,16 @@ class Reader {
     switch (type) {
       case MD_BLOCK_DOC:
       case MD_BLOCK_UL:
+        return 0;
       case MD_BLOCK_OL:
+        numbered_ = true;
         return 0;
       case MD_BLOCK_QUOTE:
         quoted_ = true;
         return 0;
       case MD_BLOCK_LI:
         item_ = true;
-        return open(Block::Kind::Item);
+        return open(numbered_ ? Block::Kind::Numbered : Block::Kind::Item);
       case MD_BLOCK_HR:
         blocks_.push_back({Block::Kind::Rule, {}});
         return 0;
@@ -121,6 +123,7 @@ class Reader {
   int leave(MD_BLOCKTYPE type) {
     if (type == MD_BLOCK_QUOTE) quoted_ = false;
     if (type == MD_BLOCK_LI) item_ = false;
+    if (type == MD_BLOCK_OL) numbered_ = false;
     return 0;
   }
 
@@ -292,7 +295,7 @@ class Reader {
   const std::string& file_;
   std::vector<Block> blocks_;
   std::string tex_, error_;
-  bool strong_ = false, formula_ = false, quoted_ = false, item_ = false;
+  bool strong_ = false, formula_ = false, quoted_ = false, item_ = false, numbered_ = false;
   int line_ = 1;
 };
 

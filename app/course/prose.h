@@ -7,6 +7,7 @@
 //   {text A}         what the model of run A writes, on a line of its own
 //   {name A}         the label of run A, with the settings in which the runs differ
 //   {lesson ID}      a ring with the number of a lesson, which opens it (only in so-why.md, see reader.h)
+//   {cut KEY=VALUE}  settings that cut an arrow of the picture of causes, joined by ';' (only there as well)
 //   {if NAME < 3} ... {else if OTHER >= 1 and NAME > 5} ... {else} ... {end}
 //                    a sentence in several forms: the first whose conditions hold is shown
 //   {if changed} ... holds while a setting of the learner's own is shown
@@ -50,6 +51,7 @@ struct Inline {
     Sample,
     Name,
     Lesson,
+    Cut,
     If,
     Otherwise,
     Always,
@@ -70,7 +72,16 @@ inline bool opens(Inline::Kind kind) {
 }
 
 struct Block {
-  enum class Kind : uint8_t { Paragraph, Heading, Item, Note, Display, Rule } kind = Kind::Paragraph;
+  /// Numbered: an item of a numbered list.
+  enum class Kind : uint8_t {
+    Paragraph,
+    Heading,
+    Item,
+    Numbered,
+    Note,
+    Display,
+    Rule
+  } kind = Kind::Paragraph;
   std::vector<Inline> inlines;  ///< Display: one formula, then words to its right
 };
 

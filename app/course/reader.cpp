@@ -300,7 +300,7 @@ constexpr const char* kWhyFile = "so-why.md";
 /// for a measure that its lesson lacks.
 bool is_there(const Course& course, const Inline& piece, const std::string& file) {
   using Kind = Inline::Kind;
-  if (piece.kind == Kind::Text || piece.kind == Kind::Formula) return true;
+  if (piece.kind == Kind::Text || piece.kind == Kind::Formula || piece.kind == Kind::Cut) return true;
   const size_t point = piece.text.find('.');
   const bool lesson = course.find(piece.text.substr(0, point)) != nullptr;
   const bool range = piece.kind == Kind::Band && point != std::string::npos;
@@ -311,43 +311,68 @@ bool is_there(const Course& course, const Inline& piece, const std::string& file
       file, piece.line, piece.text);
 }
 
-/// Leaves out the paragraphs about lessons that the folder lacks.
+/// Leaves out the paragraphs about lessons that the folder lacks, and the picture if it lacks a cause.
 Prose what_is_there(const Course& course, Prose why) {
+  bool broken = false;
   std::erase_if(why.blocks, [&](const Block& block) {
     bool all = true;
     for (const Inline& piece : block.inlines) all = is_there(course, piece, why.file) && all;
+    broken = broken || (!all && block.kind == Block::Kind::Numbered);
     return !all;
   });
+  if (broken)
+    std::erase_if(why.blocks, [](const Block& block) { return block.kind == Block::Kind::Numbered; });
   return why;
 }
 
-std::string why_markdown(const Course& course) {
-  using Kind = Inline::Kind;
-  std::map<const Lesson*, std::optional<Results>> kept;
-  const auto said = [&](const Inline& piece) -> std::string {
-    if (piece.kind == Kind::Formula) return "$" + piece.text + "$";
-    if (piece.kind == Kind::Text) return piece.strong ? "*" + piece.text + "*" : piece.text;
-    if (piece.kind == Kind::Lesson) {
-      const Lesson& lesson = *course.find(piece.text);
-      return fmt::format("[({})]({}.html)", lesson.number, lesson.id);
-    }
-    const auto [lesson, measure] = measure_named(course, piece.text);
-    if (!kept.contains(lesson)) kept[lesson] = load_results(*lesson);
-    const std::optional<Results>& results = kept[lesson];
+using Range = std::function<std::string(const std::string& measure)>;
+
+/// The range of a measure by "LESSON.MEASURE". Each lesson's results are read once.
+Range ranges_of(const Course& course) {
+  auto kept = std::make_shared<std::map<const Lesson*, std::optional<Results>>>();
+  return [&course, kept](const std::string& name) -> std::string {
+    const auto [lesson, measure] = measure_named(course, name);
+    if (!kept->contains(lesson)) (*kept)[lesson] = load_results(*lesson);
+    const std::optional<Results>& results = (*kept)[lesson];
     if (!results || !results->measures.contains(measure->id)) return "–";
     return range_text(results->measures.at(measure->id).spread, *measure, *course.words);
   };
+}
+
+/// The page as Markdown; its numbered list tells again what the picture shows.
+std::string why_markdown(const Course& course, const Range& range, const std::string& picture) {
+  using Kind = Inline::Kind;
+  const auto said = [&](const Inline& piece) -> std::string {
+    if (piece.kind == Kind::Formula) return "$" + piece.text + "$";
+    if (piece.kind == Kind::Text) return piece.strong ? "*" + piece.text + "*" : piece.text;
+    if (piece.kind == Kind::Cut) return "`" + piece.text + "`";
+    if (piece.kind == Kind::Band) return range(piece.text);
+    const Lesson& lesson = *course.find(piece.text);
+    return fmt::format("[({})]({}.html)", lesson.number, lesson.id);
+  };
   std::string out;
-  bool list = false;
+  Block::Kind before = Block::Kind::Paragraph;
   for (const Block& block : course.why->blocks) {
-    const bool item = block.kind == Block::Kind::Item;
-    if (list && !item) out += "\n";
-    list = item;
-    out += block.kind == Block::Kind::Heading ? "## " : item ? "- " : "";
+    const bool numbered = block.kind == Block::Kind::Numbered,
+               item = numbered || block.kind == Block::Kind::Item;
+    const bool goes_on = block.kind == std::exchange(before, block.kind);
+    if (numbered && !goes_on) out += fmt::format("![{}]({})\n\n", course.words->tr("So why?"), picture);
+    out += block.kind == Block::Kind::Heading ? "## " : numbered ? "1. " : item ? "- " : "";
     for (const Inline& piece : block.inlines) out += said(piece);
-    out += item ? "\n" : "\n\n";
+    const bool last = &block == &course.why->blocks.back() || (&block)[1].kind != block.kind;
+    out += item && !last ? "\n" : "\n\n";
   }
   return out;
+}
+
+/// Adds the page and its picture, if it has one, named after `name`.
+void add_pages(const Course& course, const std::string& name,
+               std::vector<std::pair<std::string, std::string>>& pages) {
+  const Range range = ranges_of(course);
+  const std::string picture = name + ".svg";
+  pages.emplace_back(name + ".md", why_markdown(course, range, picture));
+  if (const Causes causes = causes_of(course, range); !causes.links.empty())
+    pages.emplace_back(picture, causes_svg(causes, *course.words));
 }
 
 /// Reads the page of a folder, in English where there is none in the language. Paragraphs about lessons that the
@@ -360,6 +385,7 @@ void take_why(Course& course, const std::string& folder, const std::string& lang
     const auto text = read_input_file_if_there(file, input::kProse);
     if (!text) return;
     Prose why = what_is_there(course, parse_prose(*text, file));
+    if (Message fault = wrong_causes(why); !fault.empty()) throw Error(std::move(fault));
     if (!why.blocks.empty()) course.why = std::move(why);
   });
   if (!wrong.empty()) course.broken.push_back({file, wrong});
@@ -415,6 +441,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
     Step& step = lesson.steps[static_cast<size_t>(kind)];
     Table one = steps.table(to_string(kind));
     step.figures = one.texts("figures");
+    if (kind == StepKind::Run) step.recorded = one.flag("recorded", false);
     one.done();
     const std::string prose = (fs::path(folder) / (std::string(to_string(kind)) + ".md")).string();
     step.text = parse_prose(read_prose(prose), prose);
@@ -787,9 +814,9 @@ class Checker : TableChecker {
     if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
     if (piece.kind == Kind::Tile || piece.kind == Kind::Sample || piece.kind == Kind::Name)
       missing(lesson_.has_letter(piece.text) ? &lesson_ : nullptr, "a run with a letter");
-    if (piece.kind == Kind::Lesson)
-      throw Error("{}:{}: {{lesson {}}} in a lesson: expected it on the course's last page alone", prose.file,
-                  piece.line, piece.text);
+    if (piece.kind == Kind::Lesson || piece.kind == Kind::Cut)
+      throw Error("{}:{}: {{{} {}}} in a lesson: expected it on the course's last page alone", prose.file,
+                  piece.line, piece.kind == Kind::Cut ? "cut" : "lesson", piece.text);
     for (const Condition& condition : piece.conditions)
       if (condition.measure != kChanged && !lesson_.measure(condition.measure))
         throw Error("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file, piece.line,
@@ -821,12 +848,11 @@ std::pair<const Lesson*, const Measure*> measure_named(const Course& course, con
 std::vector<std::pair<std::string, std::string>> why_pages(const Course& course) {
   std::vector<std::pair<std::string, std::string>> pages;
   if (!course.why) return pages;
-  pages.emplace_back("so-why.md", why_markdown(course));
+  add_pages(course, "so-why", pages);
   const std::string folder = fs::path(course.lessons.front().folder).parent_path().string();
   for (const std::string& language : course_languages(folder)) {
     const Course other = read_course(folder, language);
-    if (other.why && other.why->file != course.why->file)
-      pages.emplace_back(fmt::format("so-why.{}.md", language), why_markdown(other));
+    if (other.why && other.why->file != course.why->file) add_pages(other, "so-why." + language, pages);
   }
   return pages;
 }

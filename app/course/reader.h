@@ -59,14 +59,16 @@ inline constexpr int32_t kMaxClaimWords = 25, kMaxStepWords = 130;  ///< at most
 void check_references(const Lesson& lesson, const Table& root);
 
 // The last page of a course is so-why.md beside the lessons (in another language LANGUAGE/so-why.md): it combines
-// what the lessons have measured. It may use two marks of prose.h: {lesson ID}, and {band ID.MEASURE}, the five-seed
-// range of a measure of lesson ID.
+// what the lessons have measured. It may use three marks of prose.h: {lesson ID}; {band ID.MEASURE}, the five-seed
+// range of a measure of lesson ID; and {cut KEY=VALUE} in its numbered list. The list is the page's picture, a circle
+// of causes (pictures.h): an item has the cause in *emphasis*, what was measured of the arrow to the next cause, the
+// settings that cut the arrow, and what came of it.
 
 /// Finds "dependency.times": the lesson, and its measure. Both are null if either is missing.
 std::pair<const Lesson*, const Measure*> measure_named(const Course& course, const std::string& name);
 
-/// The last page in each language for readers without the program, as file name (so-why.md, so-why.de.md) and text.
-/// Ranges replace their marks, and {lesson ID} marks are links to ID.html.
+/// The last page in each language for readers without the program, as file name (so-why.md, so-why.de.md) and text,
+/// and its picture (so-why.svg). Ranges replace their marks, and {lesson ID} marks are links to ID.html.
 std::vector<std::pair<std::string, std::string>> why_pages(const Course& course);
 
 // A language of a lesson is a folder of texts beside lesson.toml, "de" for German, with the four Markdown files and

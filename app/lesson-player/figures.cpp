@@ -76,14 +76,17 @@ void draw_ball_words(Ui& ui, Rect& rect, const LessonContext& context, const std
 
 /// The text under the figure's title.
 std::string note_of(const Figure& figure, const LessonContext& context) {
-  if (context.step() < StepKind::Compare || !context.reference || context.lesson.runs.empty() ||
-      !figure.map_run.empty() || !figure.cells.empty() || figure.lines.empty() || !shows_ranges(figure))
+  const bool recorded = context.lesson.step(context.step()).recorded;
+  if ((context.step() < StepKind::Compare && !recorded) || !context.reference ||
+      context.lesson.runs.empty() || !figure.map_run.empty() || !figure.cells.empty() ||
+      figure.lines.empty() || !shows_ranges(figure))
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
          context.tr(
              ranges_as_bars(figure, *context.reference)
                  ? "line: your run, bars: range of {seeds} seeds{changed}"
-                 : "line: your run, band: range of {seeds} seeds{changed}",
+             : recorded ? "thick line: your run, thin line and band: mean and range of {seeds} seeds{changed}"
+                        : "line: your run, band: range of {seeds} seeds{changed}",
              {{"seeds", context.reference->seeds},
               {"changed", context.shown_changes().empty() ? "" : context.tr(" of what you did not change")}});
 }
@@ -252,10 +255,12 @@ FigureData Figures::data(const Figure& figure, const LessonContext& context) con
     data.own = &state->curves;
     data.maps = &state->maps;
   }
-  // While measuring, the results of five seeds would give the end away, so they come with Compare.
+  // While measuring, the results of five seeds would give the end away, so they come with Compare, except where a lesson
+  // takes so long that its own curves should not be waited for.
   static const CurveSet kNothing;
   if (context.step() == StepKind::Run) {
-    data.reference = nullptr;
+    data.recorded = context.lesson.step(StepKind::Run).recorded;
+    if (!data.recorded) data.reference = nullptr;
     data.own = own ? &state->curves : &kNothing;
   }
   const bool here =

@@ -73,6 +73,7 @@ class Column {
       case Block::Kind::Display:
         return display(inlines);
       case Block::Kind::Item:
+      case Block::Kind::Numbered:
         if (draw_) ui_.paint().circle({rect_.x + 5, y_ + line_height() / 2}, 2.2f, t.ink2);
         return paragraph(inlines, rect_.x + 18, body(), line_height());
       case Block::Kind::Note:
@@ -292,7 +293,7 @@ class Column {
   void ring(const Token& token, const Rect& rect) {
     const std::string& id = token.from->text;
     const Words& words = *context_.words;
-    const std::string name = fmt::format("lesson/ring/{}/{}", ++rings_, id);
+    const std::string name = fmt::format("lesson/ring/{}/{}", context_.rings + ++rings_, id);
     const Hit h = ui_.hit(name, rect, token.text, words.tr("Open lesson {lesson}", {{"lesson", token.text}}));
     const Theme& t = ui_.theme();
     if (h.hovered) ui_.paint().circle(rect.centre(), rect.h / 2, t.accent_soft);

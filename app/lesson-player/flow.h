@@ -35,6 +35,7 @@ struct FlowContext {
   std::function<void(const std::string& control, const ui::Rect& place, const std::string& lesson,
                      bool clicked)>
       ring;
+  int rings = 0;  ///< of the page above this text, so that each has a name of its own
   ui::Rect seen;  ///< where words can be read: terms outside it are not marked
   /// Collects the rectangles of formulas for a caller that ends the page between them; null: not needed.
   std::vector<ui::Rect>* formulas = nullptr;

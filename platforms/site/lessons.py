@@ -261,11 +261,23 @@ def listed(course, page, claims=False):
     return f'<ul class="lessons">\n{items}</ul>'
 
 
+def with_picture(body):
+    """The picture of the last page in place of its list, which is folded away below it, for whoever cannot see it."""
+    picture = (r'<figure class="causes" tabindex="0"><img src="figures/\1" alt="' + html.escape(say("site.why.picture")) +
+               '"/></figure>\n<details class="measured"><summary>' + html.escape(say("site.why.in_words")) +
+               r"</summary>\2</details>")
+    body, found = re.subn(r'<p><img src="([\w.-]+\.svg)"[^>]*></p>\s*(<ol>.*?</ol>)', picture, body, flags=re.S)
+    if found != 1:
+        raise SystemExit(f"lessons/so-why.md: {found} pictures of causes: expected one, a numbered list")
+    return body
+
+
 def last_page(course, site):
     """What the course found, as `lesson report` puts it together."""
     name = say("site.why.title")
     own = course.report / f"so-why.{words.language}.md"
     body, headings = markdown.to_html((own if own.is_file() else course.report / "so-why.md").read_text())
+    body = with_picture(body)
     site.write("lessons/so-why.html", site.layout.page(
         "lessons/so-why.html", say("site.title", name=name), f"<h1>{html.escape(name)}</h1>\n{body}", headings, "text"))
 

@@ -179,6 +179,18 @@ class Lessons(Built):
         targets = {self.folder.target(self.folder.root / "lessons/so-why.html", a)[0].name for a in page.links}
         self.assertLessEqual({"admin.html", "dependency.html", "two-stacks.html"}, targets)
 
+    def test_the_circle_of_causes_is_drawn_and_told_in_words(self):
+        text = (self.out / "lessons/so-why.html").read_text()
+        picture, words = re.search(r'<figure class="causes".*?<img src="([^"]+)" alt="[^"]{20,}".*?</figure>\s*'
+                                   r"<details.*?<ol>(.*?)</ol>", text, re.S).groups()
+        drawn = (self.out / "lessons" / picture).read_text()
+        items = re.findall(r"<li>(.*?)</li>", words, re.S)
+        self.assertGreaterEqual(len(items), 5)
+        for item in items:
+            cause, switch = re.search(r"<em>(.*?)</em>.*<code>([\w.]+)=", item, re.S).groups()
+            self.assertIn(f">{cause}</text>", drawn)
+            self.assertIn(f"{switch} =", drawn)
+
 
 class InGerman(unittest.TestCase):
     def test_the_course_is_in_german_and_no_page_has_a_fault(self):
@@ -204,6 +216,7 @@ class InGerman(unittest.TestCase):
             overview = (out / "docs/overview.html").read_text()
             self.assertIn("Drei Dinge zum Ausprobieren</h2>", overview)
             self.assertNotIn("hreflang", overview)  # README.md, to which that link leads, is the page itself here
+            self.assertIn("Attention mittelt</text>", (out / "lessons/figures/so-why.de.svg").read_text())
             picture = (out / "lessons/figures/warm-up-losses.svg").read_text()
             self.assertIn("Verlust", picture)
             self.assertNotIn("loss", re.sub(r"<[^>]*>", " ", picture))

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/lesson.h"
+#include "app/course/reader.h"
 #include "app/course/tapes.h"
 #include "app/ui/paint.h"
 #include "engine/core/error.h"
@@ -97,6 +99,42 @@ std::string chain_sentence(const Chain& chain, const Words& words);
 
 /// Empty where the figure is not a chain, or its two curves are the path and the branches of one run.
 Message wrong_chain(const Lesson& lesson, const Figure& figure);
+
+// The causes are the picture of the course's last page: a circle of causes, each with an arrow to the next. Beside an
+// arrow stand what was measured of it and the switch that cuts it. The picture is the page's numbered list (reader.h).
+
+struct Causes {
+  struct Link {
+    std::string cause;
+    std::string measured;               ///< about the arrow to the next cause
+    std::string cut;                    ///< what the switch does, and what came of it
+    std::vector<std::string> settings;  ///< of the switch: "model.placement=pre"
+    std::vector<const Lesson*> lessons;
+    std::string as_text(const Words& words) const;  ///< the same in sentences, for whoever cannot see it
+  };
+  std::vector<Link> links;
+};
+
+/// The picture of a page, and no links where it has none. `range` gives the range of a measure, from "LESSON.MEASURE".
+Causes causes_of(const Course& course, const std::function<std::string(const std::string&)>& range);
+
+/// Where the parts of a picture are drawn, by link.
+struct CausesPlaces {
+  std::vector<ui::Rect> boxes, measured, cuts;
+  std::vector<std::vector<ui::Rect>> rings;  ///< numbers of lessons
+  ui::Rect head;                             ///< over the column of the switches
+  float height = 0;
+};
+CausesPlaces places_of(const ui::Painter& p, const Causes& causes, ui::Vec corner, float width);
+void paint_causes(ui::Painter& p, const ui::Theme& t, const Causes& causes, const CausesPlaces& places,
+                  const Words& words);
+
+/// The picture as SVG, in the colours of the reader's theme.
+std::string causes_svg(const Causes& causes, const Words& words);
+
+/// Empty where the numbered items of a page are causes: emphasised words, what was measured, {cut KEY=VALUE} with
+/// settings that a run can have, what came of it.
+Message wrong_causes(const Prose& page);
 
 // The bars are a figure of a vector that passes a norm: x with its mean and its spread, what the norm makes of it,
 // and the gradient that comes back; beside it, if the figure has a second tape, the gradient that comes back through

@@ -1,6 +1,7 @@
 // The pages of a lesson after the prediction. The second page measures: it shows the trained runs, their progress,
 // and the figure as it grows.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 
 #include "app/course/check.h"
 #include "app/course/lesson.h"
+#include "app/course/pictures/pictures.h"
 #include "app/course/reader.h"
 #include "app/lesson-player/figures.h"
 #include "app/lesson-player/flow.h"
@@ -23,6 +25,7 @@
 #include "training/files/config_file.h"
 #include "training/io/output_file.h"
 #include "training/io/text.h"
+#include "training/spec/small_size.h"
 
 namespace normscope::lesson_player {
 
@@ -674,7 +677,7 @@ using namespace course;
 
 namespace {
 
-constexpr float kWhyWidth = 680;
+constexpr float kWhyWidth = 680, kCausesWidth = 860, kAroundCauses = 16;
 
 class WhyPage : public CoursePage {
  public:
@@ -691,19 +694,87 @@ class WhyPage : public CoursePage {
       if (clicked)
         context.turn.lesson = static_cast<size_t>(context.course.find(id) - context.course.lessons.data());
     };
-    words.text = [&](const Inline& piece) -> std::string {
-      if (piece.kind == Inline::Kind::Lesson) return std::to_string(context.course.find(piece.text)->number);
-      const auto [lesson, measure] = measure_named(context.course, piece.text);
-      const Results* const results = results_of(*lesson, context);
-      if (!results || !results->measures.contains(measure->id)) return "–";
-      return range_text(results->measures.at(measure->id).spread, *measure, *context.course.words);
+    words.text = [&](const Inline& piece) {
+      return piece.kind == Inline::Kind::Lesson ? std::to_string(context.course.find(piece.text)->number)
+                                                : range_of(piece.text, context);
     };
-    draw_scrolled(ui, rect, seen, context, [&](float y) {
-      return flow(ui, {left, y + 10, width, 0}, *context.course.why, words, true, nullptr) + 30;
+    if (read_ != &*context.course.why) read(*context.course.why);
+    std::set<const view::Term*> used;
+    words.used = &used;
+    draw_scrolled(ui, rect, seen, context, [&](float top) {
+      float y = top + 10;
+      y += flow(ui, {left, y, width, 0}, above_, words, true, nullptr);
+      y += draw_causes(ui, seen, y, words, context);
+      words.rings = rings_;
+      y += flow(ui, {left, y, width, 0}, below_, words, true, nullptr);
+      return y - top + 20;
     });
   }
 
  private:
+  /// Parts the page at its picture.
+  void read(const Prose& page) {
+    read_ = &page;
+    const auto numbered = [](const Block& block) { return block.kind == Block::Kind::Numbered; };
+    const auto first = std::ranges::find_if(page.blocks, numbered);
+    above_ = {page.file, {page.blocks.begin(), first}};
+    below_ = {page.file, {first, page.blocks.end()}};
+    std::erase_if(below_.blocks, numbered);
+  }
+  /// Draws the picture with the hands on it: rings open lessons, switches the Lab. Returns its height.
+  float draw_causes(Ui& ui, const Rect& seen, float y, const FlowContext& words, LessonContext& context) {
+    const Causes causes =
+        causes_of(context.course, [&](const std::string& measure) { return range_of(measure, context); });
+    rings_ = 0;
+    if (causes.links.empty()) return kAroundCauses;
+    const float width = std::min(kCausesWidth, seen.w - 16);
+    const CausesPlaces places =
+        places_of(ui.paint(), causes, {seen.x + (seen.w - width) / 2, y + kAroundCauses}, width);
+    for (size_t i = 0; i < causes.links.size(); ++i)
+      draw_switch(ui, fmt::format("lesson/cut/{}", i + 1), places.cuts[i], causes.links[i], seen, context);
+    paint_causes(ui.paint(), ui.theme(), causes, places, *context.course.words);
+    for (size_t i = 0; i < causes.links.size(); ++i) {
+      const Causes::Link& link = causes.links[i];
+      ui.mark(fmt::format("lesson/cause/{}", i + 1), places.boxes[i], link.cause,
+              link.as_text(*context.course.words));
+      for (size_t k = 0; k < link.lessons.size(); ++k)
+        draw_ring(ui, places.rings[i][k], *link.lessons[k], words);
+    }
+    return places.height + 2 * kAroundCauses;
+  }
+  void draw_ring(Ui& ui, const Rect& place, const Lesson& lesson, const FlowContext& words) {
+    const std::string name = fmt::format("lesson/ring/{}/{}", ++rings_, lesson.id);
+    const std::string number = std::to_string(lesson.number);
+    const Hit h = ui.hit(name, place, number, words.words->tr("Open lesson {lesson}", {{"lesson", number}}));
+    if (h.hovered) ui.paint().ring(place.centre(), place.h / 2 - 1, ui.theme().ink, 2.4f);
+    words.ring(name, place, lesson.id, h.clicked);
+  }
+  /// A switch opens two small models in the Lab: Post-LN as it is, and with the switch's settings.
+  static void draw_switch(Ui& ui, const std::string& name, const Rect& place, const Causes::Link& link,
+                          const Rect& seen, LessonContext& context) {
+    const std::string settings = fmt::format("{}", fmt::join(link.settings, ", "));
+    const Hit h = ui.hit(name, place.inset(-6, -4), settings,
+                         context.tr("Opens two small models in the Lab, Post-LN without this switch and "
+                                    "with it: {settings}.",
+                                    {{"settings", settings}}));
+    context.scroll.follow_focus(ui, name, place, seen);
+    if (h.hovered) ui.paint().fill(place.inset(-6, -4), ui.theme().accent_soft, radius::button);
+    if (h.clicked) context.requests.replacing = with_and_without(link);
+  }
+  static session::ReplaceRuns with_and_without(const Causes::Link& link) {
+    RunSpec plain, cut;
+    for (const std::string& setting : link.settings) {
+      const size_t equals = setting.find('=');
+      set_field(cut, setting.substr(0, equals), setting.substr(equals + 1));
+    }
+    return {.runs = {at_small_size(plain), at_small_size(cut)}, .letters = "AD", .instant = true};
+  }
+  std::string range_of(const std::string& name, LessonContext& context) {
+    const auto [lesson, measure] = measure_named(context.course, name);
+    const Results* const results = results_of(*lesson, context);
+    if (!results || !results->measures.contains(measure->id)) return "–";
+    return range_text(results->measures.at(measure->id).spread, *measure, *context.course.words);
+  }
   /// Reads a lesson's measured numbers, at most one lesson a frame.
   const Results* results_of(const Lesson& lesson, LessonContext& context) {
     const auto known = results_.find(lesson.id);
@@ -715,6 +786,9 @@ class WhyPage : public CoursePage {
     return results ? &*results : nullptr;
   }
 
+  const Prose* read_ = nullptr;  ///< the page that the next two are parts of
+  Prose above_, below_;
+  int rings_ = 0;                                          ///< of the picture, in this frame
   bool read_this_frame_ = false;                           ///< one more lesson into results_
   std::map<std::string, std::optional<Results>> results_;  ///< by lesson
 };

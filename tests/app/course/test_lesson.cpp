@@ -127,6 +127,42 @@ TEST_CASE("what surprises in lesson 1 can be seen: the two losses stand apart") 
   CHECK(plot.series[1].value == ui::decimals(seeds.curves.at("by_size_C").mean[2], 2));
 }
 
+TEST_CASE("recorded means are thin lines with a name, until the learner's own line has come as far") {
+  const Lesson& lesson = *fixture::shipped_course().find("two-stacks");
+  const fixture::FiveSeeds kept(lesson);
+  const Figure& figure = *lesson.figure("losses");
+  CurveSet own;
+  FigureData data = kept.data();
+  data.own = &own;
+  data.recorded = true;
+  const auto recorded = [&] {
+    std::map<std::string, plot::Series> found;
+    for (const plot::Series& series : figure_plot(lesson, figure, data).series)
+      if (series.id.ends_with(".recorded")) found[series.letter] = series;
+    return found;
+  };
+  const std::map<std::string, plot::Series> at_first = recorded();
+  REQUIRE(at_first.size() == 4);
+  for (const auto& [letter, series] : at_first) {
+    const CurveBand& band = kept.results->curves.at("loss_" + letter);
+    CHECK(series.end_label);
+    CHECK(series.value == ui::decimals(kept.results->measures.at("end_" + letter).spread.mean, 2));
+    CHECK(series.y.size() == band.mean.size());
+    CHECK(series.width < plot::Series{}.width);
+  }
+  const CurveBand& whole = kept.results->curves.at("loss_A");
+  own["loss_A"] = {{whole.x.begin(), whole.x.begin() + 100}, {whole.mean.begin(), whole.mean.begin() + 100}};
+  CHECK_FALSE(recorded().at("A").end_label);  // the own line has it now
+  CHECK(recorded().at("B").end_label);
+  own["loss_A"] = {whole.x, whole.mean};
+  CHECK_FALSE(recorded().contains("A"));
+  CHECK(recorded().size() == 3);
+  data.changes["B"]["train.lr"] = "0.001";  // the five seeds had no such rate
+  CHECK_FALSE(recorded().contains("B"));
+  data.recorded = false;
+  CHECK(recorded().empty());
+}
+
 TEST_CASE("no range of five seeds covers a step along which a ball is dragged") {
   size_t balls = 0;
   for (const Lesson& lesson : fixture::shipped_course().lessons) {
@@ -298,8 +334,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
   };
   // Fewer steps where the first ones decide already: the mutation must be seen, not the whole lesson repeated.
   const Mutation mutations[] = {
-      {"why-a-norm", "D", "model.placement", "pre", "Without norms the stream of an untrained model grows",
-       2},
+      {"why-a-norm", "usual_none", "model.placement", "pre",
+       "Without norms the stream of an untrained model grows", 2},
       {"warm-up", "C", "model.placement", "post", "Pre-LN learns without any warm-up.", 120},
       {"first-steps", "A", "train.lr", "1e-5", "The gradient that reaches layer 1 falls", 20},
       {"last-layer", "C", "model.placement", "post", "At one position Pre-LN's falls like", 0},

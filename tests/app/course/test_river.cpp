@@ -192,7 +192,7 @@ TEST_CASE("the texts of a river stand inside its place and cover no other") {
   const FiveSeeds kept_grown(grown);
   for (const plot::PlotSpec& river : {figure_plot(lesson, *lesson.figure("river_post"), kept.data()),
                                       figure_plot(lesson, *lesson.figure("river_pre"), kept.data()),
-                                      figure_plot(grown, *grown.figure("river_D"), kept_grown.data())})
+                                      figure_plot(grown, *grown.figure("river_A"), kept_grown.data())})
     for (const ui::Rect& place :
          {ui::Rect{0, 0, 340, 150}, ui::Rect{10, 20, 530, 240}, kPlace, ui::Rect{0, 0, 900, 700}}) {
       INFO(river.title << " " << place.w << " x " << place.h);

@@ -491,6 +491,42 @@ TEST_CASE("Run shows the figure in which something happens, until the user choos
   CHECK(first.player().figure_id() == "losses");
 }
 
+TEST_CASE("Run shows what was recorded where a lesson says so, and nowhere before the prediction") {
+  const auto nothing_yet = [](const Lesson&, MeasureState& state) {
+    state.curves.clear();
+    state.done = false;
+    state.running = true;
+  };
+  for (const char* id : {"two-stacks", "warm-up"}) {
+    PlayerDriver p("", {1600, 1000}, 1, nothing_yet);
+    p.open(id, StepKind::Predict);
+    CHECK_FALSE(p.says("thin line"));
+    predict(p, true, false);
+    p.driver.frames(3);
+    p.click("lesson/next");
+    p.driver.frames(3);
+    REQUIRE(p.player().step() == StepKind::Run);
+    INFO(id);
+    CHECK(p.player().lesson()->step(StepKind::Run).recorded == (id == std::string("two-stacks")));
+    CHECK(p.says("thin line") == p.player().lesson()->step(StepKind::Run).recorded);
+    CHECK(fixture::overlaps(p.ui) == std::vector<std::string>{});
+  }
+}
+
+TEST_CASE("the four models of lesson 1 are the four curves that train, by the letters of their cards") {
+  PlayerDriver p("", {1600, 1000}, 1, while_training("A", {"loss_A"}));
+  const Lesson& lesson = *fixture::shipped_course().find("why-a-norm");
+  std::set<std::string> predicted, drawn;
+  for (const Prediction::Card& card : lesson.prediction.cards)
+    predicted.insert(lesson.curve(lesson.measure(card.measure)->curve)->id);
+  for (const FigureLine& line : lesson.figure(lesson.step(StepKind::Run).figures.front())->lines)
+    drawn.insert(line.curve);
+  CHECK(predicted == drawn);
+  p.open("why-a-norm", StepKind::Run);
+  p.driver.frames(3);
+  CHECK(p.player().figure_id() == lesson.step(StepKind::Run).figures.front());
+}
+
 TEST_CASE("a lesson that is left while it is measured says so, and goes on when it is opened again") {
   PlayerDriver p("", {1600, 1000}, 1, while_training("D", {}));
   p.open("first-steps", StepKind::Run);
@@ -508,8 +544,9 @@ TEST_CASE("a lesson that is left while it is measured says so, and goes on when 
 }
 
 TEST_CASE("cards about the runs of a lesson have their letters") {
+  const char* id = GENERATE("two-stacks", "why-a-norm");
   PlayerDriver p;
-  p.open("two-stacks", StepKind::Predict);
+  p.open(id, StepKind::Predict);
   std::set<std::string> letters;
   for (const Prediction::Card& card : p.player().lesson()->prediction.cards) {
     const ui::Rect box = p.driver.control("lesson/card/" + card.id).rect;

@@ -479,7 +479,7 @@ class ProseWriter {
     std::string out;
     bool small = false, list = false;
     for (const Block& block : sheet_.lesson.step(step_).text.blocks) {
-      const bool item = block.kind == Block::Kind::Item;
+      const bool item = block.kind == Block::Kind::Item || block.kind == Block::Kind::Numbered;
       if (item != list) out += item ? "<ul>\n" : "</ul>\n";
       list = item;
       out += of_block(block, small) + "\n";
@@ -498,6 +498,7 @@ class ProseWriter {
       case Block::Kind::Heading:
         return element("h3", words(block.inlines));
       case Block::Kind::Item:
+      case Block::Kind::Numbered:
         return element("li", words(block.inlines));
       case Block::Kind::Display:
         return display(block);
@@ -581,6 +582,7 @@ class ProseWriter {
       case Kind::Name:
         return svg_escaped(run_label(sheet_.lesson, piece.text));
       case Kind::Lesson:
+      case Kind::Cut:
       case Kind::If:
       case Kind::Otherwise:
       case Kind::Always:
