@@ -17,7 +17,7 @@ constexpr float kCauseBox = 32, kCausePad = 12, kCauseRing = 22, kCauseRingGap =
 constexpr float kReturnRoom = 30;   // px: room on the left for the arrow back to the first cause
 constexpr float kCauseArrow = 28;   // px: from the left edge of a box to the arrow below it
 constexpr float kBesideArrow = 46;  // px: from there to the words beside the arrow
-constexpr float kBetweenColumns = 24, kWordsPad = 9, kCauseLine = 18, kSettingLine = 16;
+constexpr float kBetweenColumns = 24, kWordsPad = 6, kCauseLine = 18, kSettingLine = 16;
 constexpr float kCauseShaft = 2.4f, kCauseTip = 8, kCauseBarb = 5;
 constexpr float kScissors = 11;      // px: radius of the disc on an arrow
 constexpr float kLeftColumn = 0.5f;  // share of the width in which the left column ends

@@ -677,7 +677,9 @@ using namespace course;
 
 namespace {
 
-constexpr float kWhyWidth = 680, kCausesWidth = 860, kAroundCauses = 16;
+constexpr float kWhyWidth = 680, kCausesWidth = 1080, kAroundCauses = 12;
+constexpr float kBesideCauses =
+    230;  // px free in a window of the least width, of which a large scale shows a part
 
 class WhyPage : public CoursePage {
  public:
@@ -727,7 +729,7 @@ class WhyPage : public CoursePage {
         causes_of(context.course, [&](const std::string& measure) { return range_of(measure, context); });
     rings_ = 0;
     if (causes.links.empty()) return kAroundCauses;
-    const float width = std::min(kCausesWidth, seen.w - 16);
+    const float width = std::min(kCausesWidth, seen.w - kBesideCauses);
     const CausesPlaces places =
         places_of(ui.paint(), causes, {seen.x + (seen.w - width) / 2, y + kAroundCauses}, width);
     for (size_t i = 0; i < causes.links.size(); ++i)
