@@ -216,7 +216,7 @@ class InGerman(unittest.TestCase):
             overview = (out / "docs/overview.html").read_text()
             self.assertIn("Drei Dinge zum Ausprobieren</h2>", overview)
             self.assertNotIn("hreflang", overview)  # README.md, to which that link leads, is the page itself here
-            self.assertIn("Attention mittelt</text>", (out / "lessons/figures/so-why.de.svg").read_text())
+            self.assertIn("Attention mittelt</text>", (out / "lessons/figures/so-why.svg").read_text())
             picture = (out / "lessons/figures/warm-up-losses.svg").read_text()
             self.assertIn("Verlust", picture)
             self.assertNotIn("loss", re.sub(r"<[^>]*>", " ", picture))

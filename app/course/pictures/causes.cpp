@@ -193,7 +193,7 @@ void paint_causes(Painter& p, const Theme& t, const Causes& causes, const Causes
 }
 
 std::string causes_svg(const Causes& causes, const Words& words) {
-  constexpr float kWide = 780, kEdge = 12;
+  constexpr float kWide = 720, kEdge = 12;
   return ui::to_svg(words.tr("So why?"), [&](Painter& p, const Theme& t) {
     const CausesPlaces places = places_of(p, causes, {kEdge, kEdge}, kWide - 2 * kEdge);
     const Vec size{kWide, places.height + 2 * kEdge};
