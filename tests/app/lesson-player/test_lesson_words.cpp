@@ -187,11 +187,16 @@ TEST_CASE("no run's name in the German course has a setting in English") {
 }
 
 TEST_CASE("one letter stands for one placement, where both stacks have it") {
-  for (const Lesson& lesson : whole_course().lessons)
+  for (const Lesson& lesson : whole_course().lessons) {
+    std::set<std::string> pre;
     for (const LessonRun& run : lesson.runs)
       if (get_field(run.spec, "model.placement") == "pre" &&
           get_field(run.spec, "model.encoder_placement") == "same")
-        CHECK(run.id == "C");
+        pre.insert(run.id);
+    INFO(lesson.id);
+    CHECK((pre.empty() || pre.contains("C")));
+    CHECK((pre.size() < 2 || lesson.id == "why-a-norm"));  // its models differ in their first weights
+  }
 }
 
 TEST_CASE("a sweep gets the points of earlier runs on its line too") {
