@@ -31,7 +31,7 @@ class KeepGains : public Part {
 };
 
 std::unique_ptr<Part> record_kept(Recorder& recorder) {
-  if (recorder.options.added.of<GainDecayConfig>().gains == DecayedGains::All) return nullptr;
+  if (recorder.options.added.of<GainDecayConfig>().gains == DecayedGains::Every) return nullptr;
   return std::make_unique<KeepGains>(recorder);
 }
 

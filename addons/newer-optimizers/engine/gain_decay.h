@@ -9,11 +9,11 @@
 namespace normscope {
 
 /// Before: those that only matrix products read, as of the norms that begin Pre-LN's branches and of its last one.
-enum class DecayedGains : uint8_t { All, Before, None };
-inline constexpr std::string_view kDecayedGains[] = {"all", "before", "none"};
+enum class DecayedGains : uint8_t { Every, Before, None };
+inline constexpr std::string_view kDecayedGains[] = {"every", "before", "none"};
 
 struct GainDecayConfig {
-  DecayedGains gains = DecayedGains::All;
+  DecayedGains gains = DecayedGains::Every;
   bool operator==(const GainDecayConfig&) const = default;
 };
 

@@ -56,7 +56,7 @@ TEST_CASE("decayed gains: those before a matrix decay, those behind one and on t
     CHECK(decay_of("sandwich", "none", name) == 0);
   }
   CHECK(decay_of("sandwich", "before", "L01.attn.after.gain") == 0);
-  CHECK(decay_of("sandwich", "all", "L01.attn.after.gain") == 1);
+  CHECK(decay_of("sandwich", "every", "L01.attn.after.gain") == 1);
   CHECK(decay_of("post", "before", "L01.attn.stream.gain") ==
         0);  // the skip path reads it beside the matrices
 }
