@@ -263,9 +263,9 @@ def listed(course, page, claims=False):
 
 def with_picture(body):
     """The picture of the last page in place of its list, which is folded away below it, for whoever cannot see it."""
-    picture = (r'<figure class="causes" tabindex="0"><img src="figures/\1" alt="' + html.escape(say("site.why.picture")) +
-               '"/></figure>\n<details class="measured"><summary>' + html.escape(say("site.why.in_words")) +
-               r"</summary>\2</details>")
+    shown, in_words = html.escape(say("site.why.picture")), html.escape(say("site.why.in_words"))
+    picture = (rf'<figure class="causes" tabindex="0"><img src="figures/\1" alt="{shown}"/></figure>' "\n"
+               rf'<details class="measured"><summary>{in_words}</summary>\2</details>')
     body, found = re.subn(r'<p><img src="([\w.-]+\.svg)"[^>]*></p>\s*(<ol>.*?</ol>)', picture, body, flags=re.S)
     if found != 1:
         raise SystemExit(f"lessons/so-why.md: {found} pictures of causes: expected one, a numbered list")
