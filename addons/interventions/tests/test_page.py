@@ -16,6 +16,7 @@ PAGE = (HERE / "what-keeps-post-ln-stuck.md").read_text()
 FOG = HERE.parent / "papers/docs/studies/fog.json"  # of an add-on that may be missing
 GRAMMAR = HERE.parents[1] / "training/data/corpus.cpp"
 COLUMNS = [("six", "0.005"), ("six", "0.00167"), ("twelve", "0.001"), ("twelve", "0.005"), ("eighteen", "0.001"), ("eighteen", "0.005")]
+WIDER = [("width-128", "0.003"), ("width-128-third", "0.001"), ("width-256", "0.001"), ("usual-twelve", "0.001")]
 
 
 def rows_below(heading):
@@ -70,6 +71,16 @@ class Page(unittest.TestCase):
     def test_the_bands_are_the_study_s(self):
         for line in bands.table(json.loads(FOG.read_text())):
             self.assertIn("\n" + line.removesuffix("|"), PAGE)
+
+    @unittest.skipUnless(FOG.is_file(), "the add-on papers is missing")
+    def test_the_wider_and_deeper_models_are_the_study_s(self):
+        study = json.loads(FOG.read_text())
+        parts = [(bands.cells_of(study, part), rate) for part, rate in WIDER]
+        rows = rows_below("| | width 128, 0.003 |")
+        self.assertGreater(len(rows), 4)
+        for row, shown in rows.items():
+            found = [cells[bands.ROWS[row], rate] for cells, rate in parts]
+            self.assertEqual(shown, [f"{cell['learns']}, {cell['loss']:.2f}" for cell in found], row)
 
     def test_the_script_has_the_rows_with_bands(self):
         self.assertEqual(arms_of_the_script(), bands.IN_PYTORCH)
