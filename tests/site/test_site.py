@@ -95,7 +95,7 @@ class Pages(Built):
         figures = sorted(p.name for p in (self.out / "lessons/figures").glob("*.svg"))
         self.assertGreater(len(figures), 80)
         for name in figures:
-            if "prefers-color-scheme: dark" in (self.out / "lessons/figures" / name).read_text():
+            if "prefers-color-scheme:dark" in (self.out / "lessons/figures" / name).read_text():
                 continue  # one picture that has both
             self.assertIn(name.replace(".svg", "-dark.svg") if "-dark" not in name else name, figures)
         self.assertIn("prefers-color-scheme: dark", (self.out / "style.css").read_text())
