@@ -12,6 +12,7 @@
 #include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
 #include "training/measure/spectrum.h"
+#include "training/measure/token_metrics.h"
 #include "training/measure/update_metrics.h"
 
 using namespace normscope;
@@ -33,7 +34,10 @@ struct TrainingStep {
         tape, config, {.batch = 16, .sequence = config.sequence, .probes = probed == ProbeSet::Everything});
     if (probed == ProbeSet::Streams && !stream_layout(config.stack()).over_depth()) probe_streams();
     store.materialize(3);
-    program = std::make_unique<Program>(seal(tape, {.loss = model.loss, .clip = true}));
+    std::vector<ValueId> kept;
+    if (probed == ProbeSet::Everything) kept = heard_values(tape);
+    program =
+        std::make_unique<Program>(seal(tape, {.loss = model.loss, .clip = true, .kept_gradients = kept}));
     const Batch batch = random_batch(config, 16, config.sequence, 9);
     std::ranges::copy(batch.tokens, program->tokens("tokens").begin());
     std::ranges::copy(batch.targets, program->tokens("targets").begin());
@@ -104,8 +108,10 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
     std::vector<double> numbers(sequence.layout().size());
     UpdateMeasurements updates(with.program->data());
     std::vector<double> changes(updates.layout().size());
-    double bare = 1, probed = 1, measured = 1,
-           updated = 1;  // seconds, the least of all: what others do can only add
+    TokenMeasurements tokens(with.program->data());
+    std::vector<double> differences(tokens.layout().size());
+    double bare = 1, probed = 1, measured = 1, updated = 1,
+           told = 1;  // seconds, the least of all: what others do can only add
     for (int i = 0; i < 25; ++i) {
       bare = std::min(bare, without.step());
       const double start = thread_seconds();
@@ -118,13 +124,16 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
       updated = std::min(updated, between - begin + kept);
       sequence.measure(numbers);
       measured = std::min(measured, thread_seconds() - between);
+      const double apart = thread_seconds();
+      tokens.measure(*with.program, differences);
+      told = std::min(told, thread_seconds() - apart);
       ranks = std::min(ranks, seconds_of_ranks(sequence, room, sum));
     }
     fmt::print(
         "{}: step {:.2f} ms, probes {:.1f} %, measurements {:.1f} %, of these effective ranks {:.2f} %, "
-        "updates {:.2f} %\n",
+        "updates {:.2f} %, differences between tokens {:.2f} %\n",
         to_string(placement), 1e3 * bare, 100 * (probed / bare - 1), 100 * measured / bare,
-        100 * ranks / bare, 100 * updated / bare);
+        100 * ranks / bare, 100 * updated / bare, 100 * told / bare);
     CHECK(std::isfinite(sum));
     std::fflush(stdout);
     for (const auto* all : {&numbers, &changes})
