@@ -6,6 +6,7 @@
 
 #include "app/course/pictures/pictures.h"
 #include "app/ui/widgets.h"
+#include "training/io/text.h"
 #include "training/spec/spec.h"
 
 namespace normscope::course {
@@ -98,18 +99,13 @@ std::string sentence_of(const Block& block, bool behind,
     if (piece.kind == Inline::Kind::Text) out += piece.text;
     if (piece.kind == Inline::Kind::Band) out += range(piece.text);
   }
-  const size_t from = out.find_first_not_of(' '), to = out.find_last_not_of(' ');
-  return from == out.npos ? "" : out.substr(from, to - from + 1);
+  return std::string(trimmed(out));
 }
 
 std::vector<std::string> settings_in(const std::string& mark) {
   std::vector<std::string> all;
-  for (size_t from = 0; from < mark.size();) {
-    const size_t end = std::min(mark.find(';', from), mark.size());
-    const size_t first = std::min(mark.find_first_not_of(' ', from), end);
-    if (first < end) all.push_back(mark.substr(first, end - first));
-    from = end + 1;
-  }
+  for (const std::string_view part : split(mark, ';'))
+    if (const std::string_view setting = trimmed(part); !setting.empty()) all.emplace_back(setting);
   return all;
 }
 
@@ -121,6 +117,15 @@ std::string Causes::Link::as_text(const Words& words) const {
                    {"measured", measured},
                    {"settings", fmt::format("{}", fmt::join(settings, ", "))},
                    {"cut", cut}});
+}
+
+RunSpec run_with(const std::vector<std::string>& settings) {
+  RunSpec spec;
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    set_field(spec, setting.substr(0, equals), equals == setting.npos ? "" : setting.substr(equals + 1));
+  }
+  return spec;
 }
 
 Causes causes_of(const Course& course, const std::function<std::string(const std::string&)>& range) {
@@ -220,15 +225,10 @@ Message wrong_causes(const Prose& page) {
           page.file, line);
     for (const Inline& piece : block.inlines) {
       if (piece.kind != Inline::Kind::Cut) continue;
-      RunSpec spec;
-      for (const std::string& setting : settings_in(piece.text)) {
-        const size_t equals = setting.find('=');
-        try {
-          set_field(spec, setting.substr(0, equals),
-                    equals == setting.npos ? "" : setting.substr(equals + 1));
-        } catch (const Error& error) {
-          return Message("{}:{}: {{cut}}: {}", page.file, piece.line, error.message);
-        }
+      try {
+        run_with(settings_in(piece.text));
+      } catch (const Error& error) {
+        return Message("{}:{}: {{cut}}: {}", page.file, piece.line, error.message);
       }
     }
   }

@@ -114,6 +114,8 @@ struct Causes {
   };
   std::vector<Link> links;
 };
+/// The default run with the settings of a switch. Throws Error where a run cannot have them.
+RunSpec run_with(const std::vector<std::string>& settings);
 
 /// The picture of a page, and no links where it has none. `range` gives the range of a measure, from "LESSON.MEASURE".
 Causes causes_of(const Course& course, const std::function<std::string(const std::string&)>& range);

@@ -764,12 +764,9 @@ class WhyPage : public CoursePage {
     if (h.clicked) context.requests.replacing = with_and_without(link);
   }
   static session::ReplaceRuns with_and_without(const Causes::Link& link) {
-    RunSpec plain, cut;
-    for (const std::string& setting : link.settings) {
-      const size_t equals = setting.find('=');
-      set_field(cut, setting.substr(0, equals), setting.substr(equals + 1));
-    }
-    return {.runs = {at_small_size(plain), at_small_size(cut)}, .letters = "AD", .instant = true};
+    return {.runs = {at_small_size({}), at_small_size(run_with(link.settings))},
+            .letters = "AD",
+            .instant = true};
   }
   std::string range_of(const std::string& name, LessonContext& context) {
     const auto [lesson, measure] = measure_named(context.course, name);

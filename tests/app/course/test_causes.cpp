@@ -24,15 +24,6 @@ Causes shipped_causes(const Course& course) {
   return causes_of(course, [&](const std::string& name) { return range_of(course, name); });
 }
 
-RunSpec with(const std::vector<std::string>& settings) {
-  RunSpec spec;
-  for (const std::string& setting : settings) {
-    const size_t equals = setting.find('=');
-    set_field(spec, setting.substr(0, equals), setting.substr(equals + 1));
-  }
-  return spec;
-}
-
 /// In a small window the list of the course has to be opened first.
 void open_last_page(fixture::PlayerDriver& p) {
   if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
@@ -52,7 +43,7 @@ TEST_CASE("every arrow between causes has a number, a switch of its own and a le
       CHECK(std::ranges::any_of(link.measured, [](unsigned char c) { return std::isdigit(c); }));
       CHECK_FALSE((link.cut.empty() || link.settings.empty() || link.lessons.empty()));
       CHECK_FALSE(contains(link.measured + link.cut, "{"));
-      const RunSpec plain, cut = with(link.settings);
+      const RunSpec plain, cut = run_with(link.settings);
       CHECK_FALSE(edits_between(at_small_size(plain), at_small_size(cut), 0).empty());
       CHECK(runs.insert(link.settings.front()).second);
       const std::string told = link.as_text(*course.words);

@@ -113,6 +113,16 @@ TEST_CASE("streams: the matrix of mHC-lite is the mean of the permutations that 
   for (size_t i = 0; i < m.size(); ++i) CHECK(m[i] == Approx(expected[i % 16 / 4][i % 4]).margin(1e-6));
 }
 
+/// The sums of row i and of column i of the matrix of four streams that begins at `first`.
+std::pair<double, double> sums_of(const std::vector<float>& m, size_t first, size_t i) {
+  double row = 0, column = 0;
+  for (size_t j = 0; j < 4; ++j) {
+    row += static_cast<double>(m[first + i * 4 + j]);
+    column += static_cast<double>(m[first + j * 4 + i]);
+  }
+  return {row, column};
+}
+
 // What the rounds of Sinkhorn leave of a row (below: up to 1e-3) is nothing here, whatever the logits are.
 TEST_CASE("streams: rows and columns of mHC-lite's matrix add up to one, however far apart its logits are") {
   for (const float size : {1.0f, 30.0f, 1e6f}) {
@@ -124,12 +134,8 @@ TEST_CASE("streams: rows and columns of mHC-lite's matrix add up to one, however
     const std::vector<float> m = carried_by(start, 3);
     for (size_t first = 0; first < m.size(); first += 16)
       for (size_t i = 0; i < 4; ++i) {
-        double row = 0, column = 0;
-        for (size_t j = 0; j < 4; ++j) {
-          row += static_cast<double>(m[first + i * 4 + j]);
-          column += static_cast<double>(m[first + j * 4 + i]);
-          CHECK(m[first + i * 4 + j] >= 0);
-        }
+        const auto [row, column] = sums_of(m, first, i);
+        for (size_t j = 0; j < 4; ++j) CHECK(m[first + i * 4 + j] >= 0);
         CHECK(row == Approx(1).epsilon(2e-6));
         CHECK(column == Approx(1).epsilon(2e-6));
       }
@@ -176,17 +182,12 @@ TEST_CASE("streams: the matrix of the manifold has rows and columns that add up 
   change(start.store, "L02.ffn.carry", [](auto& weights) {
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(i * 7 % 5) - 1.5f;
   });
-  start.program->replay({});
-  const std::vector<float> m = start.read(start.values.sublayers[3].carry);
+  const std::vector<float> m = carried_by(start, 3);
   REQUIRE(m.size() == 2 * 9 * 16);
   for (size_t first = 0; first < m.size(); first += 16)
     for (size_t i = 0; i < 4; ++i) {
-      double row = 0, column = 0;
-      for (size_t j = 0; j < 4; ++j) {
-        row += static_cast<double>(m[first + i * 4 + j]);
-        column += static_cast<double>(m[first + j * 4 + i]);
-        CHECK(m[first + i * 4 + j] > 0);
-      }
+      const auto [row, column] = sums_of(m, first, i);
+      for (size_t j = 0; j < 4; ++j) CHECK(m[first + i * 4 + j] > 0);
       CHECK(column == Approx(1).epsilon(1e-6));  // divided last
       CHECK(row == Approx(1).epsilon(1e-3));
     }
