@@ -82,6 +82,15 @@ class Page(unittest.TestCase):
             found = [cells[bands.ROWS[row], rate] for cells, rate in parts]
             self.assertEqual(shown, [f"{cell['learns']}, {cell['loss']:.2f}" for cell in found], row)
 
+    @unittest.skipUnless(FOG.is_file(), "the add-on papers is missing")
+    def test_the_encoder_is_the_study_s(self):
+        cells = bands.cells_of(json.loads(FOG.read_text()), "encoder")
+        rows = rows_below("| | encoder, 0.001 |")
+        self.assertEqual(len(rows), 7)
+        for row, shown in rows.items():
+            found = [cells[bands.ROWS[row], rate] for rate in ("0.001", "0.003")]
+            self.assertEqual(shown, [f"{cell['learns']}, {cell['loss']:.2f}" for cell in found], row)
+
     def test_the_script_has_the_rows_with_bands(self):
         self.assertEqual(arms_of_the_script(), bands.IN_PYTORCH)
         self.assertEqual(list(rows_below("| | 0.005 |")), bands.IN_PYTORCH)
