@@ -421,6 +421,10 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
     f.held_then = &measured.shown;
   }
   plot_.compact = f.compact();
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left))
+    plot_.passed_since.reset();
+  else if (!plot_.passed_since)
+    plot_.passed_since = view.passed.empty() ? 0 : view.passed.back().number;
   pending_.settle(view);
   // The layer and the step under the mouse in the last frame light up everywhere in this one.
   plot_.hover_layer = hover_layer_ ? hover_layer_ : diagram_.hovered_layer;

@@ -192,15 +192,41 @@ void put_losses(PlotSpec& plot, const LabView& view, view::LabData& data, const 
   for (plot::Series& mean : means) plot.series.push_back(std::move(mean));
 }
 
+plot::Column means_of(const RunRecord& run) {
+  std::vector<int32_t> steps(run.losses.size());
+  std::iota(steps.begin(), steps.end(), 1);
+  return plot::Column::of(loss_means(steps, run.losses));
+}
+
+/// The runs under the values that a drag has passed, pale, each with its value: a family of curves.
+void put_passed(PlotSpec& plot, const LabView& view, const PlotOptions& options) {
+  if (!options.passed_since) return;
+  for (const LabView::PassedRun& one : view.passed) {
+    const int at = view::find_run(view, one.letter);
+    if (at < 0 || one.number <= *options.passed_since || one.run->losses.empty()) continue;
+    const RunView& run = view.runs[static_cast<size_t>(at)];
+    if (*one.spec == *run.spec) continue;
+    constexpr float kPale = 0.4f;
+    plot::Series s{.id = tr("{run} at {value}", {{"run", one.letter}, {"value", one.value}}),
+                   .name = one.value,
+                   .y = means_of(*one.run),
+                   .x0 = 1,
+                   .ink = Ink::run(view::colour_of(run)),
+                   .marker = ui::Marker::None,
+                   .width = 1,
+                   .alpha = kPale};
+    s.end_marker = false;
+    plot.series.push_back(std::move(s));
+  }
+}
+
 /// The run that the norm under the mouse, or the preset under the mouse, would give.
 void put_supposed(PlotSpec& plot, const LabView& view, const PlotOptions& options) {
   const auto run = view.supposed.size() == 1 ? view.supposed.front().run : nullptr;
   if (!run || run->losses.empty()) return;
   plot::Series s{.id = "supposed", .name = tr("this?"), .ink = {plot::Ink::Role::Ink}};
-  std::vector<int32_t> steps(run->losses.size());
-  std::iota(steps.begin(), steps.end(), 1);
   s.x0 = 1;
-  s.y = plot::Column::of(loss_means(steps, run->losses));
+  s.y = means_of(*run);
   s.value = value_text(s.y);
   s.decimals = options.follows ? -1 : 2;
   s.dash = ui::Dash{5, 3};
@@ -337,6 +363,7 @@ PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& 
   plot.y.lo = floor_of_axis(view);
   plot.y.hi = loss_top(view, data);
   plot.pad_top = 8;
+  put_passed(plot, view, options);
   put_losses(plot, view, data, options);
   put_supposed(plot, view, options);
   put_levels(plot, view);

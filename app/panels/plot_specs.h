@@ -32,6 +32,8 @@ struct PlotOptions {
   bool weights = false;  // triangles of the weights over depth instead of β², if any run has weights
   std::optional<int> hover_layer{};    // 0-based; under the mouse in another plot or in the diagram
   std::optional<double> hover_step{};  // under the mouse in another plot over time
+  // While a press changes a setting of instant runs: LabView::passed of later numbers are shown.
+  std::optional<uint64_t> passed_since{};
 };
 
 // The shortest text that distinguishes a run from the others, for its line's end: "no warm-up", "12 norms moved".

@@ -95,6 +95,7 @@ struct Lab::Impl {
     answer_all(trainer, taken);
     if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
     if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
+    if (trainer.checks_seeds() && Clock::now() - shown >= kAskAgain) publish(trainer);
     if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
     const bool quiet = trainer.only_looks();
     trainer.work();
@@ -109,7 +110,8 @@ struct Lab::Impl {
     if (!trainer.has_work()) {
       idle = commands.empty() && !trainer.waits();
       if (idle) changed.notify_all();
-      if (autosaver && autosaver->busy())  // the result is collected when it is there
+      const bool saves = autosaver && autosaver->busy();  // the result is collected when it is there
+      if (saves || trainer.checks_seeds())
         wake.wait_until(lock, Clock::now() + kAskAgain, called);
       else if (unsaved)
         wake.wait_until(lock, next_save, called);

@@ -93,6 +93,16 @@ struct LabView {
     std::shared_ptr<const RunView> seen;
   };
   std::vector<Supposition> supposed;
+  /// A whole run under a value that an edit of an instant run has left since. They are of the setting that was edited
+  /// last, some of each run's newest.
+  struct PassedRun {
+    uint64_t number = 0;  ///< grows with each
+    char letter = 'A';
+    std::string value;
+    std::shared_ptr<const RunSpec> spec;
+    std::shared_ptr<const RunRecord> run;
+  };
+  std::vector<PassedRun> passed;
   int32_t step = 0;             ///< of the lockstep
   int32_t budget = 300;         ///< of the run that ends last; RunSpec::train has each one's
   int32_t portion = 300;        ///< steps that playing on at the end adds, and that a fork brings

@@ -28,6 +28,8 @@ void LabTrainer::carry_out(const session::Command& command, session::Ticket tick
           serve(asked);
       },
       command);
+  if (!now_.instant && (trainer_.busy() || !asked_.empty())) want_anew();
+  share_cores();
   if (ticket == 0 || !can_be_taken_back(command)) return;
   session::Change change = change_by(command, before);
   if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
@@ -193,6 +195,7 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
 
 // Forgets times and texts under way of the runs that were shown before.
 void LabTrainer::begin_round() {
+  passed_.clear();
   writing_ = 0;
   text_credit_ = 0;
   next_step_ = {};
@@ -473,7 +476,7 @@ void LabTrainer::serve(const session::SetBackend& asked) {
     entry->scoring.reset();
     entry->looking.reset();
   }
-  reruns_.leave();
+  trainer_.want({});
   earlier_.reset();
   backend_ = device ? device.get() : cpu_.get();
   device_ = std::move(device);
@@ -490,11 +493,12 @@ bool LabTrainer::fall_back(const Message& why) {
     entry->scoring.reset();                               // a half from another backend would not fit
     entry->looking.reset();
   }
-  reruns_.leave();
+  trainer_.want({});
   earlier_.reset();
   backend_ = cpu_.get();
   device_.reset();
   choice_ = {};
+  want_anew();
   backend_note_ = message = Message("CUDA stopped, the runs go on on the CPU: {}", why);
   return true;
 }

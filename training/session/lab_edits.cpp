@@ -297,12 +297,12 @@ void LabTrainer::serve(const session::ExchangeFork& asked) {
   share_bytes();
 }
 
-// Instant runs of LabTrainer: every change trains the whole experiment anew, beside the Lab's thread (reruns.h).
-// Until a run is there, its entry shows the run that it replaces.
+// Runs that the trainer makes beside the Lab's thread: those of an instant Lab, where every change trains the whole
+// experiment anew, and runs with other seeds. Until an instant run is there, its entry shows the run that it replaces.
 
-WholeRuns::Request LabTrainer::whole_of(RunSpec spec, bool measured) {
+Trainer::Request LabTrainer::whole_of(RunSpec spec, bool measured) {
   auto task = task_for(spec.data);
-  return {{identity_of(std::move(spec), {}, *task, *cpu_), measured ? WholeRuns::kMeasured : Wish::Numbers{}},
+  return {{identity_of(std::move(spec), {}, *task, *cpu_), measured ? Trainer::kMeasured : Wish::Numbers{}},
           task};
 }
 
@@ -312,6 +312,7 @@ void LabTrainer::want(LabEntry& entry, RunSpec spec) {
   validate(spec);
   task_for(spec.data);
   entry.wanted = std::make_shared<const RunSpec>(std::move(spec));
+  passed_.clear();
   want_anew();
 }
 
@@ -325,9 +326,22 @@ void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::s
     validate(spec);
     task_for(spec.data);
   }
-  for (size_t i = 0; i < entries.size(); ++i)
+  if (std::exchange(passed_key_, key) != key) passed_.clear();
+  for (size_t i = 0; i < entries.size(); ++i) {
+    if (!(specs[i] == entries[i]->spec())) note_passed(*entries[i], key);
     entries[i]->wanted = std::make_shared<const RunSpec>(std::move(specs[i]));
+  }
   want_anew();
+}
+
+/// Notes the specification that an edit of `key` is about to replace.
+void LabTrainer::note_passed(const LabEntry& entry, const std::string& key) {
+  constexpr auto kMost = 6;  // of a run
+  const auto spec = std::make_shared<const RunSpec>(entry.spec());
+  std::erase_if(passed_, [&](const auto& one) { return one.letter == entry.letter && *one.spec == *spec; });
+  if (std::ranges::count(passed_, entry.letter, &LabView::PassedRun::letter) == kMost)
+    passed_.erase(std::ranges::find(passed_, entry.letter, &LabView::PassedRun::letter));
+  passed_.push_back({++passed_so_far_, entry.letter, get_field(*spec, key), spec, nullptr});
 }
 
 void LabTrainer::serve(const session::Suppose& asked) {
@@ -347,14 +361,20 @@ void LabTrainer::serve(const session::Suppose& asked) {
   if (now_.instant) want_anew(ahead);
 }
 
-/// Asks for what is missing, in the order in which it is looked at: the runs, the question, two other seeds of the
-/// runs, the map of a dial one by one, the last seeds, then what may be wanted next.
+/// Tells the trainer what is wanted now.
 void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
-  if (!whole_)
-    whole_ = std::make_unique<WholeRuns>(threads_, finished_, [this] {
-      if (wake) wake();
-    });
-  std::vector<WholeRuns::Request> all;
+  for (LabView::Supposition& one : supposed_)  // an answer goes with the text that it was trained on
+    if (one.run && one.run->data.hash != identity_of(one.spec->data, *task_for(one.spec->data)).hash)
+      one = {one.spec, nullptr, nullptr};
+  take_whole();
+  trainer_.limit(memory() > 0 ? std::max<int64_t>(memory() - held_bytes(), 1) : 0);
+  trainer_.want(now_.instant ? instant_runs(ahead) : other_seeds());
+}
+
+/// What an instant Lab wants, in the order in which it is looked at: the runs, the question, two other seeds of the
+/// runs, the map of a dial one by one, the last seeds, then what may be wanted next.
+std::vector<Trainer::Request> LabTrainer::instant_runs(const std::vector<RunSpec>& ahead) {
+  std::vector<Trainer::Request> all;
   int32_t rank = 0;
   const auto want = [&](RunSpec spec, bool measured) {
     all.push_back(whole_of(std::move(spec), measured));
@@ -368,60 +388,61 @@ void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
         want(std::move(spec), false);
       }
   };
-  for (LabView::Supposition& one : supposed_)  // an answer goes with the text that it was trained on
-    if (one.run && one.run->data.hash != identity_of(one.spec->data, *task_for(one.spec->data)).hash)
-      one = {one.spec, nullptr, nullptr};
   const bool question = supposed_.size() == 1;
   const auto want_supposed = [&] {
     for (const LabView::Supposition& one : supposed_) want(*one.spec, question), ++rank;
   };
   for (const LabEntry* entry : now_.entries())
-    if (entry->wanted) want(*entry->wanted, true);
+    if (entry->wanted) {
+      want(*entry->wanted, true);
+      all.back().lingers = true;
+    }
   ++rank;
   if (question) want_supposed();
   want_seeds(1, 2);
   if (!question) want_supposed();
-  want_seeds(3, Reruns::kSeeds);
+  want_seeds(3, kOtherSeeds);
   for (const RunSpec& spec : ahead) want(spec, true), ++rank;
-  take_whole();
-  whole_->want(all);
+  return all;
 }
 
-/// Takes the whole runs that have ended into their cards.
+/// Takes the runs of the trainer that have ended into their cards.
 void LabTrainer::take_whole() {
-  seen_ = whole_->ended();
+  seen_ = trainer_.ended();
+  settle_seed_checks();
   if (!now_.instant) return;
-  std::vector<Reruns::Card> cards;
-  for (LabEntry* entry : now_.entries())
-    if (take_whole(*entry)) cards.push_back({card_key(*entry), entry->run.get()});
-  reruns_.unknown(cards);
+  for (LabEntry* entry : now_.entries()) take_whole(*entry);
+  for (LabView::PassedRun& one : passed_)
+    if (!one.run) one.run = trainer_.find(whole_of(*one.spec, false).wish);
   for (LabView::Supposition& one : supposed_) {
     const bool question = supposed_.size() == 1;
     if (question ? one.seen != nullptr : one.run != nullptr) continue;
-    const WholeRuns::Request wanted = whole_of(*one.spec, question);
-    one.run = whole_->find(wanted);
+    const Trainer::Request wanted = whole_of(*one.spec, question);
+    one.run = trainer_.find(wanted.wish);
     if (!question || !one.run) continue;
     LabEntry entry = entry_of(*one.run, wanted);
     entry.letter = 'D';
     one.seen = std::make_shared<const RunView>(view_of(entry));
+    trainer_.give_back(std::move(entry.run));  // it may become a run of the Lab
   }
 }
 
-LabEntry LabTrainer::entry_of(const RunRecord& record, const WholeRuns::Request& wanted) const {
+LabEntry LabTrainer::entry_of(const RunRecord& record, const Trainer::Request& wanted) {
   LabEntry made;
-  made.run = Run::resume(record, wanted.task, *backend_);
+  made.run = trainer_.take(wanted.wish);
+  if (!made.run) made.run = Run::resume(record, wanted.task, *backend_);
   made.from_start = true;
   return made;
 }
 
-/// Shows the wanted run of the entry if it has ended; false while it is missing.
-bool LabTrainer::take_whole(LabEntry& entry) {
-  if (!entry.wanted) return true;
-  const WholeRuns::Request wanted = whole_of(*entry.wanted);
-  const auto record = whole_->find(wanted);
+/// Shows the wanted run of the entry if it has ended.
+void LabTrainer::take_whole(LabEntry& entry) {
+  if (!entry.wanted) return;
+  const Trainer::Request wanted = whole_of(*entry.wanted);
+  const auto record = trainer_.find(wanted.wish);
   if (!record) {
-    if (Message why = whole_->failure(wanted); !why.empty()) message = std::move(why);
-    return false;
+    if (Message why = trainer_.failure(wanted.wish); !why.empty()) message = std::move(why);
+    return;
   }
   LabEntry made = entry_of(*record, wanted);  // nothing of the former run stays but its place
   static_cast<SessionRun&>(made) = entry;
@@ -429,7 +450,6 @@ bool LabTrainer::take_whole(LabEntry& entry) {
   made.unscored = true;
   made.fork_step = 0;
   entry = std::move(made);
-  return true;
 }
 
 }  // namespace normscope

@@ -24,9 +24,10 @@ namespace {
 
 constexpr double kTextShare = 0.02;  // share of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
-constexpr double kRerunShare = 0.25;      // of the training time, while the live runs play
-constexpr double kMaxRerunCredit = 0.05;  // seconds; a command never waits longer
-constexpr double kSmoothing = 0.1;        // weight of the newest step in the shown figures
+constexpr double kBesideShare = 0.25;      // of the training time, while the live runs play
+constexpr double kMaxBesideCredit = 0.05;  // seconds; a command never waits longer
+constexpr double kBesideAtOnce = 0.008;    // seconds; threads that wake for less lose more than they do
+constexpr double kSmoothing = 0.1;         // weight of the newest step in the shown figures
 
 void smooth(double& figure, double newest) {
   if (newest <= 0) return;  // nothing was timed
@@ -131,7 +132,9 @@ LabTrainer::LabTrainer(LabOptions options)
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
       finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()),
-      reruns_(finished_, [this](const DataSpec& data) { return task_for(data); }) {}
+      trainer_(threads_, finished_, [this] {
+        if (wake) wake();
+      }) {}
 
 void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
@@ -202,7 +205,7 @@ LabEntry* LabTrainer::without_text() const {
 
 bool LabTrainer::has_work() const {
   return arrived() || only_looks() || unscored() || lagging() || wants_step() || without_text() ||
-         reruns_.waiting();
+         trainer_.waits_here();
 }
 
 void LabTrainer::work() {
@@ -211,6 +214,12 @@ void LabTrainer::work() {
   } catch (const DeviceError& error) {
     if (!fall_back(error.message)) throw;
   }
+  share_cores();
+}
+
+/// The trainer's threads work while the runs that are shown rest.
+void LabTrainer::share_cores() {
+  if (trainer_.busy()) trainer_.shut(lagging() || wants_step());
 }
 
 void LabTrainer::do_work() {
@@ -233,7 +242,7 @@ void LabTrainer::do_work() {
     keep_sample(*entry, entry->text_step);
     return;
   }
-  if (reruns_.waiting()) rerun_step();
+  if (trainer_.waits_here()) trainer_.work_for(std::chrono::milliseconds(1));
 }
 
 // Ends D's wait at an earlier step, during which the others stand still.
@@ -303,7 +312,7 @@ void LabTrainer::step_all() {
     next_step_ = std::max(next_step_ + interval, begin);
   }
   if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
-  if (reruns_.waiting()) rerun_beside(seconds);
+  if (trainer_.busy()) train_beside(seconds);
 }
 
 // Lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
@@ -372,7 +381,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.forked_from = entry.forked_from;
   view.fork_step = entry.fork_step;
   view.fork_note = entry.fork_note;
-  view.spread = reruns_.spread(card_key(entry));
+  view.spread = spread_of_card(entry);
   view.batch = entry.batch;
   view.ablation = entry.ablation;
   view.inquiry = entry.inquiry;
@@ -402,6 +411,8 @@ LabView LabTrainer::view() const {
   view.busy = lagging() != nullptr;
   view.instant = now_.instant;
   view.supposed = supposed_;
+  for (const LabView::PassedRun& one : passed_)
+    if (one.run) view.passed.push_back(one);
   view.step = now_.step;
   view.budget = now_.budget;
   view.portion = now_.portion;
@@ -411,8 +422,11 @@ LabView LabTrainer::view() const {
   view.backend = choice_;
   view.backend_note = backend_note_;
   view.message = message;
-  view.seed_check_done = reruns_.done();
-  view.seed_check_steps = reruns_.steps();
+  for (const SeedCheck& asked : asked_)
+    for (const Wish& wish : asked.wishes) {
+      view.seed_check_steps += wish.until();
+      view.seed_check_done += is_done(wish) ? wish.until() : trainer_.steps(wish);
+    }
   view.restored = restored_;
   view.by_undo = by_undo_;
   view.window = window_;
@@ -436,40 +450,95 @@ LabView LabTrainer::view() const {
   return view;
 }
 
-// ---- reruns with other seeds
+// ---- runs with other seeds
 
 const std::string& LabTrainer::card_key(LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
   entry.key_revision = run.revision();
-  return entry.key = Reruns::key_of(run);
+  return entry.key = run.identity().from_scratch().key();
 }
 
 void LabTrainer::serve(const session::CheckSeeds& asked) {
-  if (!asked.on) return reruns_.cancel();
-  if (now_.runs.empty()) fail("lab", "there is no run to do again with other seeds");
-  std::vector<Reruns::Card> cards;
-  for (LabEntry* entry : now_.entries()) cards.push_back({card_key(*entry), entry->run.get()});
-  reruns_.ask(cards);
-  rerun_credit_ = 0;
+  if (now_.runs.empty() && asked.on) fail("lab", "there is no run to do again with other seeds");
+  asked_.clear();
+  if (now_.instant) return;  // there the other seeds are wanted at every change
+  if (asked.on)
+    for (LabEntry* entry : now_.entries()) asked_.push_back(seed_check(*entry));
+  beside_credit_ = 0;
 }
 
-void LabTrainer::rerun_step() {
-  std::vector<std::string> keys;
-  for (LabEntry* entry : now_.entries()) keys.push_back(card_key(*entry));
-  if (Message says = reruns_.step(keys, *backend_); !says.empty()) message = std::move(says);
+LabTrainer::SeedCheck LabTrainer::seed_check(LabEntry& entry) const {
+  SeedCheck check{card_key(entry), {}};
+  for (uint64_t i = 1; i <= kOtherSeeds; ++i)
+    check.wishes.push_back(with_other_seed(entry.run->identity(), i, *backend_));
+  return check;
 }
 
-// Uses the time between two steps under a speed limit, and a share of the time at full speed.
-void LabTrainer::rerun_beside(double trained_seconds) {
+bool LabTrainer::is_done(const Wish& wish) const {
+  return trainer_.find(wish) || !trainer_.failure(wish).empty();
+}
+
+/// Forgets what was asked of cards whose run was changed, says so, and forgets what is there.
+void LabTrainer::settle_seed_checks() {
+  size_t dropped = 0;
+  std::erase_if(asked_, [&](SeedCheck& asked) {
+    const auto shown = now_.entries();
+    const auto at =
+        std::ranges::find_if(shown, [&](LabEntry* entry) { return card_key(*entry) == asked.key; });
+    const bool changed = at == shown.end();
+    if (!changed) asked = seed_check(**at);  // with the budget and the backend of now
+    size_t left = 0;
+    for (const Wish& wish : asked.wishes) {
+      if (Message why = trainer_.failure(wish); !why.empty()) message = std::move(why);
+      left += !is_done(wish);
+    }
+    if (changed) dropped += left;
+    return changed || left == 0;
+  });
+  if (dropped > 0)
+    message = Message("{} reruns with other seeds are not made: their runs were changed", dropped);
+}
+
+/// The runs with other seeds that CheckSeeds asked for, seed by seed, so that every card soon has a band.
+std::vector<Trainer::Request> LabTrainer::other_seeds() {
+  std::vector<Trainer::Request> all;
+  Backend* const device = backend_ == cpu_.get() ? nullptr : backend_;
+  for (size_t i = 0; i < kOtherSeeds; ++i)
+    for (const SeedCheck& asked : asked_) {
+      const RunSpec& spec = asked.wishes[i].run().origin;
+      all.push_back(
+          {asked.wishes[i], task_for(spec.data), static_cast<int32_t>(i), device, estimated_bytes(spec)});
+    }
+  return all;
+}
+
+std::shared_ptr<const RunSpread> LabTrainer::spread_of_card(LabEntry& entry) const {
+  const std::string& key = card_key(entry);
+  if (entry.spread_key == key && entry.spread_at == trainer_.ended()) return entry.spread;
+  if (entry.spread_key != key) entry.spread.reset();
+  entry.spread_key = key;
+  entry.spread_at = trainer_.ended();
+  std::vector<std::shared_ptr<const RunRecord>> known;
+  for (uint64_t i = 1; i <= kOtherSeeds; ++i)
+    if (auto record = trainer_.find(with_other_seed(entry.run->identity(), i, *backend_)))
+      known.push_back(std::move(record));
+  // What was known once is shown as long as the run is this one, with a longer budget too.
+  if (!entry.spread || static_cast<int32_t>(known.size()) > entry.spread->seeds)
+    entry.spread = spread_of(known);
+  return entry.spread;
+}
+
+/// Gives the trainer the time between two steps under a speed limit, and a share of the time at full speed.
+void LabTrainer::train_beside(double trained_seconds) {
   const double spare =
-      limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kRerunShare * trained_seconds;
-  rerun_credit_ = std::min(rerun_credit_ + spare, kMaxRerunCredit);
-  while (rerun_credit_ > 0 && reruns_.waiting()) {
-    const auto begin = Clock::now();
-    rerun_step();
-    rerun_credit_ -= seconds_between(begin, Clock::now());
-  }
+      limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kBesideShare * trained_seconds;
+  beside_credit_ = std::min(beside_credit_ + spare, kMaxBesideCredit);
+  if (beside_credit_ < kBesideAtOnce) return;
+  const auto begin = Clock::now();
+  trainer_.work_for(
+      std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(beside_credit_)));
+  beside_credit_ -= seconds_between(begin, Clock::now());
 }
 
 // ---- scores and looks, in portions between which commands are carried out

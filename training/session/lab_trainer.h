@@ -15,9 +15,10 @@
 #include "training/run/run_record.h"
 #include "training/session/command.h"
 #include "training/session/lab.h"
-#include "training/session/reruns.h"
+#include "training/session/luck.h"
 #include "training/session/session_file.h"
 #include "training/spec/backend_choice.h"
+#include "training/trainer/trainer.h"
 
 namespace normscope {
 
@@ -39,8 +40,11 @@ struct LabEntry : SessionRun {
   std::shared_ptr<const DataIdentity> published_data;
   std::string published_name;
   uint64_t published_revision = 0;
-  std::string key;  ///< Reruns::key_of at `key_revision`
+  std::string key;  ///< of the run from scratch, at `key_revision`: its other seeds are known under it
   uint64_t key_revision = 0;
+  std::shared_ptr<const RunSpread> spread;  ///< of the runs with other seeds that had ended at `spread_at`
+  std::string spread_key;                   ///< `key` of `spread`
+  uint64_t spread_at = 0;                   ///< Trainer::ended()
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured
@@ -90,8 +94,9 @@ class LabTrainer {
   bool only_looks() const { return replays() || looking(); }
   /// The time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
-  /// Does one portion of the first work that waits: a finished whole run, a copied step, an inquiry, a score, a step of
-  /// a run that catches up, a step of all runs, a line of text, a step of a rerun with another seed. Throws Error.
+  /// Does one portion of the first work that waits: a run that the trainer finished, a copied step, an inquiry, a score,
+  /// a step of a run that catches up, a step of all runs, a line of text, steps with other seeds on a device. Throws
+  /// Error.
   void work();
   /// Recovers from a DeviceError: all runs continue on the CPU from their newest snapshots. False if they were there.
   bool fall_back(const Message& why);
@@ -108,9 +113,10 @@ class LabTrainer {
   Message message;                 ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::function<bool()> called{};  ///< whether a command waits
-  std::function<void()> wake{};    ///< called on another thread when a whole run has ended
-  bool waits() const { return whole_ && whole_->busy(); }              ///< for whole runs
-  bool arrived() const { return whole_ && whole_->ended() != seen_; }  ///< a whole run that is not shown
+  std::function<void()> wake{};    ///< called on another thread when a run of the trainer has ended
+  bool waits() const { return trainer_.busy(); }              ///< for runs of the trainer
+  bool arrived() const { return trainer_.ended() != seen_; }  ///< whether one of them is not shown yet
+  bool checks_seeds() const { return !asked_.empty(); }       ///< the view's counters of their steps move
 
  private:
   // Carries out one kind of command. Throws Error and then leaves everything as it was.
@@ -152,11 +158,13 @@ class LabTrainer {
   // Of instant runs, see lab_edits.cpp.
   void want(LabEntry& entry, RunSpec spec);
   void want_edited(const std::vector<LabEntry*>& entries, const std::string& key, const std::string& value);
+  void note_passed(const LabEntry& entry, const std::string& key);
   void want_anew(const std::vector<RunSpec>& ahead = {});
+  std::vector<Trainer::Request> instant_runs(const std::vector<RunSpec>& ahead);
   void take_whole();
-  bool take_whole(LabEntry& entry);
-  LabEntry entry_of(const RunRecord& record, const WholeRuns::Request& wanted) const;
-  WholeRuns::Request whole_of(RunSpec spec, bool measured = true);
+  void take_whole(LabEntry& entry);
+  LabEntry entry_of(const RunRecord& record, const Trainer::Request& wanted);
+  Trainer::Request whole_of(RunSpec spec, bool measured = true);
   void require_played(const LabEntry& played);
   bool replays() const { return replayed_ >= 0; }
   void replay_some();
@@ -233,9 +241,19 @@ class LabTrainer {
   void finish_round(const std::vector<LabEntry*>& writers);
   RunView view_of(LabEntry& entry) const;
 
+  /// Runs that CheckSeeds asked for.
+  struct SeedCheck {
+    std::string key;  ///< card_key() of the run whose other seeds they are
+    std::vector<Wish> wishes;
+  };
   static const std::string& card_key(LabEntry& entry);
-  void rerun_step();
-  void rerun_beside(double trained_seconds);
+  SeedCheck seed_check(LabEntry& entry) const;
+  bool is_done(const Wish& wish) const;
+  std::vector<Trainer::Request> other_seeds();
+  void settle_seed_checks();
+  std::shared_ptr<const RunSpread> spread_of_card(LabEntry& entry) const;
+  void train_beside(double trained_seconds);
+  void share_cores();
 
   void do_work();
   std::unique_ptr<Backend> make_device(BackendChoice choice) const;
@@ -266,11 +284,14 @@ class LabTrainer {
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
   std::shared_ptr<RunCache> finished_;
-  std::unique_ptr<WholeRuns> whole_;  ///< null until runs are instant
-  uint64_t seen_ = 0;                 ///< WholeRuns::ended() when they were last taken
+  Trainer trainer_;    ///< of instant runs, suppositions and other seeds
+  uint64_t seen_ = 0;  ///< Trainer::ended() when its runs were last taken
   std::vector<LabView::Supposition> supposed_;
-  Reruns reruns_;
-  double rerun_credit_ = 0;  ///< seconds that reruns may still take while the live runs train
+  std::vector<LabView::PassedRun> passed_;  ///< also those that are not trained
+  std::string passed_key_;                  ///< the setting
+  uint64_t passed_so_far_ = 0;
+  std::vector<SeedCheck> asked_;  ///< until the runs are there
+  double beside_credit_ = 0;      ///< seconds that the trainer may still take while the live runs train
 
   session::Answers answers_;            ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last one requested

@@ -1,5 +1,6 @@
 // These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
 
+#include "app/panels/plot_specs.h"
 #include "app/support/live_lab.h"
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
@@ -31,6 +32,41 @@ TEST_CASE("a number that is held at rest asks for nothing more, whatever its val
     INFO(lab.driver.value("settings/train.lr"));
     CHECK(lab.lab.posted() == asked);
   }
+}
+
+TEST_CASE("a dragged setting leaves the runs of the values that it passed behind, pale, until the button is up") {
+  Instant lab;
+  view::LabData data;
+  const auto shown = [&] {
+    std::vector<std::string> values;
+    for (const plot::Series& line :
+         panels::loss_plot(lab.view(), data, lab.state.screens.lab.shown()).series)
+      if (test::contains(line.id, " at ")) {
+        CHECK(line.alpha < 0.5f);
+        values.push_back(line.name);
+      }
+    return values;
+  };
+  lab.driver.move_to("settings/train.lr");
+  lab.driver.press();
+  std::vector<std::string> passed;
+  for (const float at : {0.3f, 0.5f, 0.7f}) {
+    const std::string before = get_field(*lab.run('A').spec, "train.lr");
+    lab.driver.move_to("settings/train.lr", {at, 0.5f});
+    lab.settle();
+    lab.settle();  // the frames of the first one may have passed the movement on
+    REQUIRE(get_field(*lab.run('A').spec, "train.lr") != before);
+    passed.push_back(before);
+    const std::vector<std::string> values = shown();
+    for (const std::string& value : passed) CHECK(std::ranges::count(values, value) >= 1);
+    CHECK(std::ranges::count(values, get_field(*lab.run('A').spec, "train.lr")) == 0);
+  }
+  lab.driver.release();
+  lab.driver.frames(2);
+  CHECK(shown().empty());
+  lab.driver.press();
+  lab.driver.frames(2);
+  CHECK(shown().empty());  // another press has passed nothing yet
 }
 
 TEST_CASE("a norm held over a slot is answered everywhere, as it will stand once it is dropped") {

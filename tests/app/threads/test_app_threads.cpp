@@ -5,6 +5,8 @@
 #include "app/support/gate.h"
 #include "app/support/small_lesson.h"
 #include "app/threads/tiny_study.h"
+#include "engine/cpu/backend_cpu.h"
+#include "training/data/task.h"
 #include "training/files/background.h"
 #include "training/session/lab.h"
 
@@ -51,6 +53,61 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   CHECK(steps > 0);
   for (const LessonRun& run : lesson.runs)
     CHECK(store.get(run_of(lesson, run.id, 1), [](const experiments::RunProgress&) { return true; }));
+}
+
+TEST_CASE("three threads command a Lab while a lesson and a study train beside it") {
+  constexpr int kCommands = 60;
+  Lab lab({.threads = 2, .validation_every = 10});
+  std::vector<RunSpec> specs{fixture::tiny_study(30, 1).runs.front().spec};
+  specs.push_back(specs.front());
+  set_field(specs.back(), "model.placement", "pre");
+  session::ReplaceRuns whole{specs, {}, true}, live{specs, {}, true};
+  whole.instant = true;
+  lab.post(live);
+  Worker lesson([] {}, 1, lab.finished_runs());
+  lesson.start(fixture::small_lesson("02-warm-up"), {});
+  {
+    const std::jthread study([] {
+      experiments::ResultStore store("");
+      train(fixture::tiny_study(6, 10), store, {.runs_at_a_time = 2},
+            [](const experiments::Progress&) { return true; });
+    });
+    const std::jthread edits([&] {
+      for (int i = 0; i < kCommands; ++i)
+        lab.post(session::EditField{i % 3 - 1, "train.lr", fmt::format("0.00{}", 1 + i % 7)});
+    });
+    const std::jthread questions([&] {
+      for (int i = 0; i < kCommands; ++i)
+        if (i % 3 == 0)
+          lab.post(session::CheckSeeds{i % 2 == 0});
+        else
+          lab.post(session::Suppose{{specs.back()}});
+    });
+    const std::jthread hand([&] {
+      for (int i = 0; i < kCommands; ++i)
+        if (i % 10 == 0)
+          lab.post(i % 20 == 0 ? whole : live);
+        else if (i % 2 == 0)
+          lab.post(session::StepOnce{});
+        else
+          lab.post(session::Play{});
+    });
+  }
+  lesson.stop();
+  lesson.wait();
+  lab.post(live);  // a known end: in full, played to the end
+  lab.wait_idle();
+  const auto view = lab.view();
+  CHECK(view->answered == lab.posted());
+  REQUIRE(view->runs.size() == 2);
+  for (const RunView& run : view->runs) {
+    CHECK(run.step == run.spec->train.steps);
+    const auto backend = make_cpu_backend(1);
+    Run alone(*run.origin, make_task(run.origin->data), *backend);
+    alone.schedule_edits(run.edits);
+    while (alone.steps_done() < run.step) alone.step();
+    CHECK(alone.losses() == run.history->loss().values);
+  }
 }
 
 TEST_CASE("the workers of a study train, tell and stop") {

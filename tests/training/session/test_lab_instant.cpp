@@ -44,6 +44,37 @@ TEST_CASE("instant runs are whole, with the bits of runs that train alone, and t
   }
 }
 
+TEST_CASE("the runs of values that a setting has passed are known, of the setting that changed last") {
+  Lab lab(quiet());
+  view_after(lab, instant({small_spec("pre")}));
+  CHECK(lab.view()->passed.empty());
+  const auto values = [&] {
+    std::vector<std::string> passed;
+    uint64_t last = 0;
+    for (const LabView::PassedRun& one : lab.view()->passed) {
+      CHECK(one.number > last);
+      last = one.number;
+      CHECK(get_field(*one.spec, "train.lr") == one.value);
+      CHECK(same_bits(one.run->losses, alone(*one.spec, 30)));
+      passed.push_back(one.value);
+    }
+    return passed;
+  };
+  const std::string first = get_field(*lab.view()->runs[0].spec, "train.lr");
+  for (const char* value : {"0.001", "0.002", "0.004"})
+    view_after(lab, session::EditField{0, "train.lr", value});
+  CHECK(values() == std::vector<std::string>{first, "0.001", "0.002"});
+  view_after(lab, session::EditField{0, "train.lr", "0.001"});  // back: it is passed once
+  view_after(lab, session::EditField{0, "train.lr", "0.008"});
+  CHECK(values() == std::vector<std::string>{first, "0.002", "0.004", "0.001"});
+  for (const char* value : {"0.005", "0.006", "0.007"})
+    view_after(lab, session::EditField{0, "train.lr", value});
+  CHECK(values().size() == 6);
+  view_after(lab, session::EditField{0, "model.dropout_residual", "0.1"});
+  REQUIRE(lab.view()->passed.size() == 1);
+  CHECK(lab.view()->passed[0].value == "0");
+}
+
 TEST_CASE("what is supposed is trained beside the instant runs, which stay as they are") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post")}));
