@@ -224,7 +224,10 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   }
   if (h.held || h.released) {
     h.drag = mouse() - press_at_;
-    h.dragging = std::hypot(h.drag.x, h.drag.y) > drag_threshold;
+    // A press that has moved stays a drag where it returns to its start: else the value of a moment before would stay,
+    // and letting go would count as a click.
+    const float threshold = drag_threshold * scale_;
+    h.dragging = ImGui::GetIO().MouseDragMaxDistanceSqr[ImGuiMouseButton_Left] > threshold * threshold;
   }
   if (options.enabled && h.hovered) {
     h.double_clicked = ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left);
