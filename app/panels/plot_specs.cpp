@@ -198,9 +198,20 @@ plot::Column means_of(const RunRecord& run) {
   return plot::Column::of(loss_means(steps, run.losses));
 }
 
-/// The runs under the values that a drag has passed, pale, each with its value: a family of curves.
+/// The letter of the run whose ends lie farthest apart.
+char widest(const std::vector<std::pair<char, double>>& ends) {
+  std::map<char, Range> ranges;
+  for (const auto& [letter, end] : ends) ranges[letter].add(static_cast<float>(end));
+  const auto width = [](const auto& one) { return one.second.hi - one.second.lo; };
+  return ranges.empty() ? ' ' : std::ranges::max_element(ranges, {}, width)->first;
+}
+
+/// The runs under the values that a drag has passed, pale: a family of curves. The values stand at the curves of one
+/// run, where they tell most; at all of them they would cover the plot.
 void put_passed(PlotSpec& plot, const LabView& view, const PlotOptions& options) {
   if (!options.passed_since) return;
+  const size_t first = plot.series.size();
+  std::vector<std::pair<char, double>> ends;
   for (const LabView::PassedRun& one : view.passed) {
     const int at = view::find_run(view, one.letter);
     if (at < 0 || one.number <= *options.passed_since || one.run->losses.empty()) continue;
@@ -216,8 +227,11 @@ void put_passed(PlotSpec& plot, const LabView& view, const PlotOptions& options)
                    .width = 1,
                    .alpha = kPale};
     s.end_marker = false;
+    ends.emplace_back(one.letter, s.y[s.y.size() - 1]);
     plot.series.push_back(std::move(s));
   }
+  const char named = widest(ends);
+  for (size_t i = 0; i < ends.size(); ++i) plot.series[first + i].end_label = ends[i].first == named;
 }
 
 /// The run that the norm under the mouse, or the preset under the mouse, would give.
