@@ -36,8 +36,6 @@ function(normscope_printed destination file)
 endfunction()
 
 normscope_printed("${CMAKE_INSTALL_DATADIR}/bash-completion/completions" normscope completion bash)
-normscope_printed("${CMAKE_INSTALL_DATADIR}/zsh/site-functions" _normscope completion zsh)
-normscope_printed("${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" normscope.fish completion fish)
 normscope_printed("${CMAKE_INSTALL_MANDIR}/man1" normscope.1 man)
 
 # The desktop's description has the project's version and day.

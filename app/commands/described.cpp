@@ -180,7 +180,7 @@ std::string man_page(const CommandText& program) {
   return out;
 }
 
-// ---- the completion scripts of three shells
+// ---- the completion script
 
 /// Visits the program and all commands below it.
 template <typename Visit>
@@ -191,7 +191,6 @@ void visit_all(const CommandText& command, Visit visit) {
 
 std::string joined(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, " ")); }
 
-/// Uses single quotes, which all three shells read alike.
 std::string in_quotes(const std::string& text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c == '\n' ? ' ' : c);
@@ -259,111 +258,22 @@ _normscope() {{
   esac
   [[ -n $whole && $cur == [A-D]:* ]] && letter=${{cur:0:2}}
   [[ -n $whole && $cur == *=* ]] && words=$whole
-  mapfile -t COMPREPLY < <(compgen -P "$letter" -W "$words" -- "${{cur#"$letter"}}")
-  COMPREPLY=("${{COMPREPLY[@]#"${{cur%"$last"}}"}}")
-  if ((files)); then
-    compopt -o filenames
-    mapfile -t -O "${{#COMPREPLY[@]}}" COMPREPLY < <(compgen -f -- "$cur")
+  local before=${{cur%"$last"}} word
+  COMPREPLY=()
+  for word in $words; do
+    [[ $letter$word == "$cur"* ]] && word=$letter$word && COMPREPLY+=("${{word#"$before"}}")
+  done
+  local IFS=$'\n'
+  ((files)) && COMPREPLY+=($(compgen -f -- "$cur"))
+  if [[ -n ${{BASH_VERSION-}} ]]; then  # zsh has no compopt
+    ((files)) && compopt -o filenames
+    [[ ${{#COMPREPLY[@]}} -gt 0 && ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace
   fi
-  [[ ${{#COMPREPLY[@]}} -gt 0 && ${{COMPREPLY[0]}} == *= ]] && compopt -o nospace
   return 0
 }}
 complete -F _normscope normscope
 )sh",
                      paths, values, words);
-}
-
-/// A description inside brackets: its own brackets and colons are escaped.
-std::string zsh_text(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '[' || c == ']' || c == ':' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return out;
-}
-
-std::string zsh_value(const OptionText& option) {
-  const std::string type = zsh_text(option.type);
-  if (option.file()) return fmt::format(":{}:{}", type, option.type == "DIR" ? "_files -/" : "_files");
-  if (option.values.empty()) return fmt::format(":{}: ", type);
-  const bool keys = option.values.front().ends_with('=');
-  return keys ? fmt::format(":{}:compadd -S \"\" -- {}", type, joined(option.values))
-              : fmt::format(":{}:({})", type, joined(option.values));
-}
-
-std::string zsh_name(const std::string& path) {
-  std::string name = "_normscope" + (path.empty() ? "" : "_" + path);
-  for (char& c : name)
-    if (c == ' ' || c == '-') c = '_';
-  return name;
-}
-
-std::string zsh(const CommandText& program) {
-  std::string out =
-      "#compdef normscope\n# zsh completion of normscope, printed by: normscope completion zsh\n";
-  visit_all(program, [&](const CommandText& command) {
-    out += zsh_name(command.path) + "() {\n  local curcontext=$curcontext state line\n  _arguments -C";
-    for (const OptionText& option : command.options) {
-      std::string spec = option.positional ? fmt::format("{}{}", option.many ? "*" : "", zsh_value(option))
-                                           : fmt::format("{}{}[{}]{}", option.many ? "*" : "", option.name,
-                                                         zsh_text(option.help),
-                                                         option.type.empty() ? "" : zsh_value(option));
-      out += " \\\n    " + in_quotes(spec);
-    }
-    if (!command.commands.empty()) out += " \\\n    '1: :->command' \\\n    '*:: :->rest'";
-    out += "\n";
-    if (!command.commands.empty()) {
-      out += "  case $state in\n    command)\n      local -a commands=(";
-      for (const CommandText& sub : command.commands)
-        out += "\n        " + in_quotes(sub.name() + ":" + zsh_text(sub.help));
-      out += ")\n      _describe command commands ;;\n    rest)\n      case $words[1] in\n";
-      for (const CommandText& sub : command.commands)
-        out += fmt::format("        {}) {} ;;\n", sub.name(), zsh_name(sub.path));
-      out += "      esac ;;\n  esac\n";
-    }
-    out += "}\n";
-  });
-  return out +
-         "if [[ $funcstack[1] == _normscope ]]; then _normscope \"$@\"; else compdef _normscope normscope; "
-         "fi\n";
-}
-
-std::string fish(const CommandText& program) {
-  std::string out =
-      "# fish completion of normscope, printed by: normscope completion fish\ncomplete -c normscope -f\n";
-  visit_all(program, [&](const CommandText& command) {
-    std::string seen;  // requires every word of the path and no command below it
-    for (size_t begin = 0; begin < command.path.size();) {
-      const size_t end = std::min(command.path.find(' ', begin), command.path.size());
-      seen += fmt::format("{}__fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ",
-                          command.path.substr(begin, end - begin));
-      begin = end + 1;
-    }
-    std::string here = seen;
-    if (!command.commands.empty())
-      here += fmt::format("{}not __fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ",
-                          joined(command_names(command)));
-    for (const CommandText& sub : command.commands)
-      out += fmt::format("complete -c normscope -n {} -a {} -d {}\n", in_quotes(here), sub.name(),
-                         in_quotes(sub.help));
-    for (const OptionText& option : command.options) {
-      out += fmt::format("complete -c normscope -n {}", in_quotes(here));
-      if (!option.positional)
-        out += fmt::format(" -l {} -d {}", option.name.substr(2), in_quotes(option.help));
-      if (option.file())
-        out += option.positional ? " -F" : " -r -F";
-      else if (!option.values.empty())
-        out += fmt::format(" {}-a {}", option.positional ? "" : "-x ", in_quotes(joined(option.values)));
-      else if (!option.type.empty() && !option.positional)
-        out += " -x";
-      out += "\n";
-    }
-  });
-  return out;
-}
-
-/// A script for `shell` (bash, zsh or fish) that completes commands, options, their values and files.
-std::string completion(const CommandText& program, const std::string& shell) {
-  return shell == "bash" ? bash(program) : shell == "zsh" ? zsh(program) : fish(program);
 }
 
 }  // namespace
@@ -373,12 +283,12 @@ void add_described(CLI::App& app, Command& command) {
   CLI::App& complete =
       *app.add_subcommand("completion", "Print a completion script: source <(normscope completion bash)");
   complete.add_option("shell", *shell, "the shell that it is for")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->check(CLI::IsMember(std::vector<std::string>{"bash"}))
       ->type_name("SHELL")
       ->required();
-  complete.callback([shell, &app, &command] {
-    command = [shell, &app] {
-      put(completion(command_text(app), *shell));
+  complete.callback([shell, &app, &command] {  // the option writes into `shell`
+    command = [&app] {
+      put(bash(command_text(app)));
       return Exit::Ok;
     };
   });

@@ -41,7 +41,7 @@ function(gzip_file file)
   execute_process(COMMAND gzip -9nf "${file}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# finish_debian adds copyright file, changelog, compressed manual page, and zsh's completion where Debian's zsh looks.
+# finish_debian adds copyright file, changelog and compressed manual page.
 function(finish_debian root package)
   set(doc "${root}/usr/share/doc/${package}")
   file(REMOVE_RECURSE "${root}/usr/share/doc")
@@ -56,9 +56,6 @@ function(finish_debian root package)
   gzip_file("${doc}/changelog.Debian")
   if(EXISTS "${root}/usr/share/man/man1/normscope.1")
     gzip_file("${root}/usr/share/man/man1/normscope.1")
-  endif()
-  if(EXISTS "${root}/usr/share/zsh/site-functions")
-    file(RENAME "${root}/usr/share/zsh/site-functions" "${root}/usr/share/zsh/vendor-completions")
   endif()
 endfunction()
 

@@ -73,10 +73,8 @@ expect("summary and comment" "${summary}" "${comment}")
 
 # What the program prints of itself has to be there.
 set(file_bash bash-completion/completions/normscope)
-set(file_zsh zsh/site-functions/_normscope)
-set(file_fish fish/vendor_completions.d/normscope.fish)
 set(file_man man/man1/normscope.1)
-foreach(shell bash zsh fish man)
+foreach(shell bash man)
   set(words completion ${shell})
   if(shell STREQUAL "man")
     set(words man)
