@@ -1,6 +1,7 @@
 // Admin's profiling pass (Liu et al. 2020, section 4) by both rules: see model/transformer.h.
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
@@ -24,6 +25,16 @@ void set_skip(Store& store, const SublayerValues& s, double omega) {
       static_cast<size_t>(store.parameters()[static_cast<size_t>(p)].shape.size()),
       static_cast<float>(omega));
   store.write(p, values);
+}
+
+/// What a branch brings to the sum: its values times the wired factor, which may be learned, one for each feature.
+std::vector<float> times_factor(std::vector<float> branch, const Store& store, const SublayerValues& s,
+                                const Scale& scale) {
+  std::vector<float> factor{scale.value};
+  if (scale.kind == Scale::Kind::LearnedScalar || scale.kind == Scale::Kind::LearnedVector)
+    factor = store.read(store.find(s.name + ".branch"));
+  for (size_t i = 0; i < branch.size(); ++i) branch[i] *= factor[i % factor.size()];
+  return branch;
 }
 
 /// The unpadded rows of x.
@@ -74,16 +85,24 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
   if (!inputs.types.empty()) fill(program, "types", inputs.types);
   for (int32_t& target : program.tokens("targets")) target = -1;
 
-  const auto variance_of = [&](ValueId value, bool of_decoder) {
-    const bool decoder_lengths = of_decoder && config.architecture == Architecture::EncoderDecoder;
+  const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };
+  const auto variance_of = [&](std::vector<float> values, size_t k) {
+    const bool decoder_lengths = in_decoder(k) && config.architecture == Architecture::EncoderDecoder;
     const auto lengths = !options.key_lengths ? std::span<const int32_t>{}
                          : decoder_lengths    ? inputs.target_lengths
                                               : inputs.key_lengths;
     std::vector<int32_t> floats(lengths.begin(), lengths.end());
     for (int32_t& length : floats) length *= config.d_model;
-    return variance(visible(program.read(tape.value(value).name), floats));
+    return variance(visible(std::move(values), floats));
   };
-  const auto in_decoder = [&](size_t k) { return !profiled[k].name.starts_with("enc."); };
+  const auto stream_variance = [&](size_t k) {
+    return variance_of(program.read(tape.value(profiled[k].entered).name), k);
+  };
+  const auto branch_variance = [&](size_t k) {
+    return variance_of(times_factor(program.read(tape.value(profiled[k].branch).name), store, profiled[k],
+                                    wiring_of(config, profiled[k]).branch),
+                       k);
+  };
   const auto starts_chain = [&](size_t k) { return k == 0 || in_decoder(k) != in_decoder(k - 1); };
   std::vector<double> omegas(profiled.size(), 1.0);
   for (const SublayerValues& s : profiled) set_skip(store, s, 1.0);
@@ -95,7 +114,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
     if (starts_chain(i)) sum = 0;
     if (wiring_of(config, profiled[i]).skip.profile == Scale::Profile::AtOnce && !starts_chain(i))
       omegas[i] = std::sqrt(sum);
-    sum += variance_of(profiled[i].branch, in_decoder(i));
+    sum += branch_variance(i);
   }
   for (size_t i = 0; i < profiled.size(); ++i) set_skip(store, profiled[i], omegas[i]);
 
@@ -104,9 +123,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
     if (starts_chain(i) || wiring_of(config, profiled[i]).skip.profile != Scale::Profile::Sequential)
       continue;
     program.replay({});
-    const double x = variance_of(profiled[i - 1].entered, in_decoder(i)),
-                 a = variance_of(profiled[i - 1].branch, in_decoder(i));
-    omegas[i] = std::sqrt(omegas[i - 1] * omegas[i - 1] * x + a);
+    omegas[i] = std::sqrt(omegas[i - 1] * omegas[i - 1] * stream_variance(i - 1) + branch_variance(i - 1));
     set_skip(store, profiled[i], omegas[i]);
   }
   return omegas;

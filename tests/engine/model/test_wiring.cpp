@@ -269,6 +269,36 @@ TEST_CASE("wiring: Admin's profile obeys its rule") {
   CHECK(profile_admin(*other.store, tiny_config(post), tokens, o.batch, o.sequence).empty());
 }
 
+TEST_CASE("wiring: Admin's profile counts the factor of a branch") {
+  for (const char* factor : {"branch=3", "branch=scalar:3", "branch=vector:3"}) {
+    INFO(factor);
+    static std::string words;
+    words = std::string("stream=ln skip=admin:1 ") + factor;
+    const TinyOptions o{.layers = 3, .batch = 4, .change = [](ModelConfig& c) {
+                          for (LayerWiring& layer : c.decoder.layers)
+                            layer.attention = layer.feed_forward = wiring_from(words);
+                        }};
+    Tiny tiny(o);
+    tiny.fill(1);
+    const std::span<int32_t> batch = tiny.program->tokens("tokens");
+    const auto omega =
+        profile_admin(*tiny.store, tiny_config(o), {batch.begin(), batch.end()}, o.batch, o.sequence);
+    REQUIRE(omega.size() == 6);
+    tiny.program->replay({});
+    const auto read = [&](ValueId v) {
+      return tiny.program->read(tiny.program->data().values[static_cast<size_t>(v)].name);
+    };
+    for (size_t i = 0; i + 1 < omega.size(); ++i) {
+      // What the branch brings to the sum is what is in it beside omega times the stream.
+      std::vector<float> brought = read(tiny.model.sublayers[i].sum);
+      const std::vector<float> stream = read(tiny.model.sublayers[i].input);
+      for (size_t k = 0; k < brought.size(); ++k) brought[k] -= static_cast<float>(omega[i]) * stream[k];
+      CHECK(omega[i + 1] * omega[i + 1] ==
+            Approx(omega[i] * omega[i] * variance(stream) + variance(brought)).epsilon(1e-4));
+    }
+  }
+}
+
 TEST_CASE("model: impossible configurations are refused") {
   const auto refused = [](const std::function<void(ModelConfig&)>& change) {
     ModelConfig c = tiny_config({});

@@ -143,6 +143,18 @@ TEST_CASE("mean field predicts the start of every placement that it speaks of", 
   CHECK(placements == 13);
 }
 
+TEST_CASE("mean field follows Admin's profile where a branch has a factor", "[slow]") {
+  const auto task = text();
+  ModelConfig config = decoder(Placement::Admin, 6, 1);
+  for (LayerWiring& layer : config.decoder.layers)
+    for (Wiring* wiring : {&layer.attention, &layer.feed_forward})
+      *wiring = wiring_from("stream=ln skip=admin:1 branch=3");
+  const AtStart predicted = at_start(config, agreement_of(*task, 32).token), real = measured(config, *task);
+  REQUIRE(predicted.objection.empty());
+  CHECK(off_by(predicted, real, &SublayerAtStart::stream) < 1.2);
+  CHECK(off_by(predicted, real, &SublayerAtStart::branch) < 1.4);
+}
+
 TEST_CASE("mean field holds less well where attention's logits are large", "[slow]") {
   const auto task = text();
   const double same = agreement_of(*task, 32).token;

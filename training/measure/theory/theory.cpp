@@ -482,7 +482,6 @@ class Walk {
     read.scale(wiring.pre_scale * wiring.pre_scale);
     TokenMoments branch = branch_of(to, wiring, read);
     to.skip = wiring.skip.profile == Scale::Profile::None ? wiring.skip.value * wiring.skip.value : admin_;
-    admin_ = to.skip * state_.square + branch.square;
     // A branch that starts at zero has no norm to speak of: nothing is divided by nothing.
     to.after = wiring.after == NormKind::None || branch.square == 0 ? 1 : divide(branch, wiring.after);
     to.branch = wiring.branch.value * wiring.branch.value;
@@ -490,6 +489,7 @@ class Walk {
     to.joined = {state_.square, to.branch * branch.square};
     state_.square += to.branch * branch.square;
     state_.covariance += to.branch * branch.covariance;
+    admin_ = state_.square;
     to.stream = divide(state_, wiring.stream);
     passes_.push_back(to);
   }
