@@ -570,6 +570,7 @@ void draw_scrolled(Ui& ui, const Rect& rect, const Rect& room, LessonContext& co
   }
   const float furthest = std::max(0.f, scroll.text_height - seen.h);
   scroll.move(ui, rect, seen.h, furthest);
+  scroll.readable = seen;
   {
     const HandsWithin hands(ui, seen);
     p.push_clip(seen);

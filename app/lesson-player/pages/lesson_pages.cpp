@@ -690,7 +690,6 @@ class WhyPage : public CoursePage {
     read_this_frame_ = false;
     FlowContext words;
     words.words = context.course.words;
-    words.seen = seen;
     words.ring = [&](const std::string& control, const Rect& place, const std::string& id, bool clicked) {
       context.scroll.follow_focus(ui, control, place, seen);
       if (clicked)
@@ -704,6 +703,7 @@ class WhyPage : public CoursePage {
     std::set<const view::Term*> used;
     words.used = &used;
     draw_scrolled(ui, rect, seen, context, [&](float top) {
+      words.seen = context.scroll.readable;  // no word is a term where the way on below is drawn
       float y = top + 10;
       y += flow(ui, {left, y, width, 0}, above_, words, true, nullptr);
       y += draw_causes(ui, seen, y, words, context);

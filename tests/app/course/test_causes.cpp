@@ -86,6 +86,24 @@ TEST_CASE("the parts of the circle stand apart and within their width, with ever
   }
 }
 
+TEST_CASE("no word of the last page is marked as a term where the way on below is drawn") {
+  fixture::PlayerDriver p;
+  open_last_page(p);
+  const float foot = p.driver.control("lesson/more").rect.y;
+  int terms = 0;
+  do {
+    for (const ui::Control& c : p.ui.registry().all()) {
+      if (!c.name.starts_with("title/term/")) continue;
+      INFO(c.name);
+      CHECK(c.rect.bottom() <= foot);
+      ++terms;
+    }
+    p.click("lesson/more");
+    p.driver.frames(2);
+  } while (p.driver.control("lesson/more").enabled);
+  CHECK(terms > 5);
+}
+
 TEST_CASE("readers without the program get the picture in both languages, and its list in words") {
   std::map<std::string, std::string> pages;
   for (auto& [name, text] : why_pages(fixture::shipped_course())) pages[name] = text;
