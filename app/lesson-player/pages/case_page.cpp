@@ -150,7 +150,14 @@ class CasePage : public Page {
       context.case_measurer.start(*closing.experiment, {});
     }
     context.scroll.follow_focus(ui, "lesson/case/train", box, text.seen);
-    text.rest.take_top(box.h, kGap);
+    const std::string told =
+        context.tr(chosen_ ? "It is trained at once, before your eyes; your answer stays."
+                           : "Choose an answer, and it is trained before your eyes.");
+    const Rect beside{box.right() + kGap, box.y, text.rest.w - box.w - kGap, 0};
+    const float high = ui.paint().wrapped_height(beside.w, kText, told, kTextLine);
+    ui.paint().text_wrapped({beside.x, box.y + std::max(0.f, (box.h - high) / 2), beside.w, 0}, kText,
+                            ui.theme().ink2, told, kTextLine);
+    text.rest.take_top(std::max(box.h, high), kGap);
   }
 
   /// What was measured, what is behind the answer, and the author's sentence.

@@ -103,7 +103,9 @@ TEST_CASE("a case trains before the learner's eyes, its answer is locked, and he
       std::move(course), std::make_unique<RecordedMeasurer>(&p.started), "lessons.json", std::move(measurer));
   p.open("task", StepKind::Explain);
   p.click("lesson/next");
+  CHECK(p.says("Choose an answer, and it is trained before your eyes."));
   p.click(p.answer_button(2));
+  CHECK(p.says("It is trained at once, before your eyes; your answer stays."));
   p.click(p.answer_button(1));  // the last click counts until it is trained
   CHECK(p.player().progress("task").answer.empty());
   p.click("lesson/case/sentence");
@@ -111,6 +113,7 @@ TEST_CASE("a case trains before the learner's eyes, its answer is locked, and he
   p.click("lesson/case/train");
   CHECK(hand.starts == 1);
   CHECK(p.says("Training: rising, step 2 of 4"));
+  CHECK_FALSE(p.says("your answer stays"));
   CHECK(p.shows("The case is being trained"));
   CHECK_FALSE(p.driver.control("lesson/next").enabled);
   CHECK_FALSE(p.ui.registry().find("lesson/case"));  // no verdict yet
