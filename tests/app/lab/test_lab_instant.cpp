@@ -162,6 +162,18 @@ TEST_CASE("what a hand may ask for next is trained while it rests") {
   CHECK(known > 0);
 }
 
+TEST_CASE("a step of the bound on updates is small beside the bound") {
+  auto spec = std::make_shared<RunSpec>();
+  set_field(*spec, "train.optimizer", "adamw2");
+  LabView view;
+  view.runs.resize(1);
+  view.runs[0].spec = spec;
+  const std::vector<RunSpec> beside = settings::runs_beside({0, "train.update_bound", ""}, view);
+  REQUIRE(beside.size() == 2);
+  for (const RunSpec& next : beside)
+    CHECK(std::abs(next.train.update_bound - spec->train.update_bound) < spec->train.update_bound / 2);
+}
+
 TEST_CASE("a number under the mouse shows what its range leads to") {
   Instant lab;
   lab.driver.move_to("settings/train.lr");
