@@ -376,16 +376,25 @@ void draw_runs(Ui& ui, Rect& rest, const LessonContext& context,
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Changes changes = context.shown_changes();
+  constexpr float kLeastName = 150;
+  const TextStyle name{Face::Bold, type::title};
+  float widest = kLeastName;
+  for (const LessonRun& run : context.lesson.runs)
+    widest = std::max(widest, p.text_width(name, run_label(context.lesson, run.id, changes)));
   for (const LessonRun& run : context.lesson.runs) {
     const RunNote said = note ? note(run) : RunNote{};
     Rect row = rest.take_top(kRunRow);
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', said.hidden);
-    const float w = p.text_in({row.x + 30, row.y, row.w - 30, row.h}, {Face::Bold, type::title}, t.ink,
-                              run_label(context.lesson, run.id, changes));
-    const float from = row.x + 30 + std::max(w, 150.f) + 14, room = row.right() - from - beside;
+    const float own = p.text_in({row.x + 30, row.y, row.w - 30, row.h}, name, t.ink,
+                                run_label(context.lesson, run.id, changes));
     const TextStyle small{Face::Sans, type::body};
-    if (p.text_width(small, said.words) <= room)
+    // In one column, or where that leaves no room, behind the run's own name.
+    for (const float names : {widest, std::max(own, kLeastName)}) {
+      const float from = row.x + 30 + names + 14, room = row.right() - from - beside;
+      if (p.text_width(small, said.words) > room) continue;
       p.text_in({from, row.y, room, row.h}, small, t.ink2, said.words);
+      break;
+    }
   }
 }
 

@@ -543,6 +543,16 @@ TEST_CASE("a lesson that is left while it is measured says so, and goes on when 
   CHECK_FALSE(test::contains(p.driver.control("lesson/list/first-steps").help, "goes on when you return"));
 }
 
+TEST_CASE("what is said of the runs stands in one column, however long their names are", "[player]") {
+  PlayerDriver p;
+  p.open("two-stacks", StepKind::Predict);
+  std::vector<float> left;
+  for (const ui::TextRecord& text : p.ui.texts())
+    if (text.text == "hidden until you commit") left.push_back(text.rect.x);
+  REQUIRE(left.size() == 4);
+  for (const float x : left) CHECK(x == left.front());
+}
+
 TEST_CASE("cards about the runs of a lesson have their letters") {
   const char* id = GENERATE("two-stacks", "why-a-norm");
   PlayerDriver p;
