@@ -41,8 +41,9 @@ constexpr Room kRooms[] = {
     {"training/run",
      "engine/core engine/tape engine/ops engine/cpu engine/model training/io training/data training/spec training/measure"},
     {"training/files", "engine/core engine/model training/io training/data training/spec training/run"},
+    {"training/trainer", "engine/core engine/cpu training/run"},
     {"training/session",
-     "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/files"},
+     "engine/core engine/tape engine/cpu training/io training/data training/spec training/measure training/run training/files training/trainer"},
     {"training/experiments",
      "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure training/run training/session training/files"},
 

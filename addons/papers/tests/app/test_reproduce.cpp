@@ -228,8 +228,7 @@ TEST_CASE("reproduce: numbers that say the opposite outside of the source's regi
   const std::pair<const char*, const char*> outside[] = {{"liu-other-inits", "rezero"},
                                                          {"liu-other-inits", "fixup"},
                                                          {"gated-attention-first-token", "pre"},
-                                                         {"keel-post-decay", "low"},
-                                                         {"dyt-as-good", "cost"}};
+                                                         {"keel-post-decay", "low"}};
   const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
   for (const auto& [id, measure] : outside) {
     INFO(id << ", " << measure);
@@ -238,6 +237,24 @@ TEST_CASE("reproduce: numbers that say the opposite outside of the source's regi
     CHECK(checked.opposite);
     CHECK(checked.finding == Finding::CannotBeTold);
   }
+}
+
+TEST_CASE("reproduce: DyT is compared at bests within what was tried, and the seeds scatter by more than its band") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
+  const Outcome outcome = recorded_outcome(all, "dyt-as-good");
+  CHECK(outcome.finding == Finding::CannotBeTold);
+  const std::string chosen = controls_text(*outcome.claim);
+  CHECK(test::contains(chosen, "DyT is at its best"));
+  CHECK(test::contains(chosen, "LayerNorm is at its best"));
+  CHECK_FALSE(test::contains(chosen, "tried)"));  // at neither end of the values
+}
+
+TEST_CASE("reproduce: fine-tuning is judged behind the source's share of the warm-up") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
+  const Outcome outcome = recorded_outcome(all, "xiong-fig5bc");
+  const RunSpec& before = outcome.claim->language.run("short")->spec;
+  CHECK(100 * before.train.schedule.warmup == before.train.steps);
+  CHECK(outcome.checks[place_of(outcome, "lead_mood")].finding == Finding::NotAtThisScale);
 }
 
 TEST_CASE("reproduce: streams whose mixing starts near the identity show nothing by staying there") {
