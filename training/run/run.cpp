@@ -407,7 +407,6 @@ struct Run::Impl : RunIdentity {
     drop_programs();
     network = std::move(made);
     backend = &to;
-    if (own_backend.get() != backend) own_backend.reset();
   }
 
   /// Drops the programs over the network, which is about to be replaced.
@@ -589,8 +588,6 @@ struct Run::Impl : RunIdentity {
   RunSpec spec;  ///< with the edits applied so far
   std::shared_ptr<const Task> task;
   Backend* backend;
-  std::shared_ptr<Backend>
-      own_backend;  ///< `backend`, where the run keeps it alive; it outlives the members below
   uint64_t revision = 0;
 
   std::shared_ptr<Network> network;
@@ -774,7 +771,6 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   require_same_data(from.spec, target);
   auto made = std::make_unique<Impl>(target, from.task, *from.backend);
   static_cast<RunIdentity&>(*made) = from;
-  made->own_backend = from.own_backend;
   made->losses = from.losses;
   made->steps = from.steps;
   for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // recorded for a replay
@@ -987,7 +983,6 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
   auto run =
       std::unique_ptr<Run>(new Run(Impl::standing_at(frame, std::move(past), from.task, *from.backend)));
   Impl& made = *run->impl_;
-  made.own_backend = from.own_backend;
   made.history = made.new_history();
   take_verdicts(*made.history, *from.history, step);
   made.silent_until = step;
@@ -1004,8 +999,6 @@ void Run::limit_bytes(size_t frames, size_t keyframes) {
   impl_->keyframes.set_budget(keyframes);
 }
 size_t Run::kept_bytes() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
-
-void Run::keep_alive(std::shared_ptr<Backend> backend) { impl_->own_backend = std::move(backend); }
 
 void Run::move_to(Backend& to) {
   Impl& run = *impl_;

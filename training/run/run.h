@@ -126,8 +126,6 @@ class Run {
   void limit_bytes(size_t frames, size_t keyframes);
   size_t kept_bytes() const;  ///< bytes of its history and keyframes
 
-  /// Owns the backend that the run is on, together with the runs that were copied from it, until it moves.
-  void keep_alive(std::shared_ptr<Backend> backend);
   /// Moves the run to another backend, with its present weights and optimizer state. Throws and changes nothing when
   /// there is no memory for it.
   void move_to(Backend& backend);

@@ -423,14 +423,12 @@ void LabTrainer::take_whole() {
     LabEntry entry = entry_of(*one.run, wanted);
     entry.letter = 'D';
     one.seen = std::make_shared<const RunView>(view_of(entry));
-    trainer_.give_back(std::move(entry.run));  // it may become a run of the Lab
   }
 }
 
-LabEntry LabTrainer::entry_of(const RunRecord& record, const Trainer::Request& wanted) {
+LabEntry LabTrainer::entry_of(const RunRecord& record, const Trainer::Request& wanted) const {
   LabEntry made;
-  made.run = trainer_.take(wanted.wish);
-  if (!made.run) made.run = Run::resume(record, wanted.task, *backend_);
+  made.run = Run::resume(record, wanted.task, *backend_);
   made.from_start = true;
   return made;
 }

@@ -163,7 +163,7 @@ class LabTrainer {
   std::vector<Trainer::Request> instant_runs(const std::vector<RunSpec>& ahead);
   void take_whole();
   void take_whole(LabEntry& entry);
-  LabEntry entry_of(const RunRecord& record, const Trainer::Request& wanted);
+  LabEntry entry_of(const RunRecord& record, const Trainer::Request& wanted) const;
   Trainer::Request whole_of(RunSpec spec, bool measured = true);
   void require_played(const LabEntry& played);
   bool replays() const { return replayed_ >= 0; }

@@ -19,9 +19,6 @@ constexpr auto kSlice = std::chrono::milliseconds(8);
 constexpr auto kLeastPatience = std::chrono::milliseconds(20), kMostPatience = std::chrono::milliseconds(80);
 constexpr auto kUnanswered = std::chrono::milliseconds(150);
 
-constexpr size_t kMaxIdle = 4;                   // networks that are kept after their end
-constexpr size_t kIdleBytes = size_t{16} << 20;  // of the weights and moments of each
-
 /// Whether training the first run answers the wish for the second.
 bool answers(const Wish& known, const Wish& wish) {
   return known.key() == wish.key() && known.numbers().end >= wish.numbers().end;
@@ -197,9 +194,8 @@ std::optional<Trainer::Turn> Trainer::next(bool here) {
 bool Trainer::slice(Job& job, const Request& wanted) {
   const Wish& wish = wanted.wish;
   if (!job.run) {
-    const std::shared_ptr<Backend> own = wanted.on ? nullptr : make_cpu_backend(1);
-    job.run = std::make_unique<Run>(wish.run().origin, wanted.task, own ? *own : *wanted.on);
-    job.run->keep_alive(own);
+    if (!wanted.on) job.backend = make_cpu_backend(1);
+    job.run = std::make_unique<Run>(wish.run().origin, wanted.task, wanted.on ? *wanted.on : *job.backend);
     job.run->measure_live(wish.numbers().end, kMeasured.every);
     if (!wish.numbers().end) job.run->limit_bytes(0, 0);
     job.run->schedule_edits(wish.run().scheduled);
@@ -213,13 +209,12 @@ bool Trainer::slice(Job& job, const Request& wanted) {
   return true;
 }
 
-/// Puts the record of a run that has ended into the cache, and keeps the network of a run that will be shown.
+/// Puts the record of a run that has ended into the cache.
 void Trainer::end(Job& job, const Request& wanted) {
   if (job.dropped || !job.run) return;
   const bool shown = wanted.wish.numbers().end;
   if (shown && !job.run->non_finite()) job.run->validation_loss();
   finished_->put(job.run->record(shown));
-  if (shown && !wanted.on) give_back(std::move(job.run));
 }
 
 /// Whether more steps are wanted of the run than when the turn began. Under the mutex.
@@ -270,32 +265,6 @@ void Trainer::train(const Turn& turn) {
 
 void Trainer::loop() {
   while (const std::optional<Turn> turn = next(false)) train(*turn);
-}
-
-std::unique_ptr<Run> Trainer::take(const Wish& wish) {
-  std::unique_ptr<Run> run;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto at = std::ranges::find_if(idle_, [&](const auto& one) {
-      return one->identity().key() == wish.key() && (one->non_finite() || one->steps_done() == wish.until());
-    });
-    if (at == idle_.end()) return nullptr;
-    run = std::move(*at);
-    idle_.erase(at);
-  }
-  run->set_name(wish.run().origin.name);
-  run->set_budget(wish.until());
-  return run;
-}
-
-void Trainer::give_back(std::unique_ptr<Run> run) {
-  if (kTrainedBlocks.size() * sizeof(float) * run->store().size() > kIdleBytes) return;
-  std::unique_ptr<Run> gone;
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(run));
-  if (idle_.size() <= kMaxIdle) return;
-  gone = std::move(idle_.front());
-  idle_.erase(idle_.begin());
 }
 
 }  // namespace normscope

@@ -55,11 +55,6 @@ class Trainer {
   /// is trained in any case.
   void limit(int64_t bytes);
   std::shared_ptr<const RunRecord> find(const Wish& wish) const { return finished_->find(wish); }
-  /// Hands out the run itself, if it ended lately with everything that the wish asks: its network need not be built
-  /// again from the record. Null: there is only the record. The run keeps its backend.
-  std::unique_ptr<Run> take(const Wish& wish);
-  /// Takes a run back that was only lent.
-  void give_back(std::unique_ptr<Run> run);
   /// Why the run cannot be trained; empty: it can, or was not tried.
   Message failure(const Wish& wish) const;
   int32_t steps(const Wish& wish) const;  ///< of the run under way; 0 without one
@@ -75,9 +70,10 @@ class Trainer {
  private:
   struct Job {
     std::shared_ptr<const Request>
-        wanted;                ///< under the mutex; the request may be replaced, but never changes
-    std::unique_ptr<Run> run;  ///< of the thread that has taken the job
-    int32_t steps = 0;         ///< of the run, when a thread last gave it back
+        wanted;                        ///< under the mutex; the request may be replaced, but never changes
+    std::unique_ptr<Backend> backend;  ///< made with the run, unless the request has one
+    std::unique_ptr<Run> run;          ///< of the thread that has taken the job
+    int32_t steps = 0;                 ///< of the run, when a thread last gave it back
     bool taken = false, begun = false;
     std::atomic<bool> dropped{false};
   };
@@ -107,10 +103,9 @@ class Trainer {
   const std::shared_ptr<RunCache> finished_;
   const std::function<void()> on_ended_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;            ///< a job waits, or the threads may work again
-  std::condition_variable rested_;          ///< a thread gave a job back
-  Jobs jobs_;                               ///< the wanted runs that are not finished, by rank
-  std::vector<std::unique_ptr<Run>> idle_;  ///< networks of runs that ended lately, the newest last
+  std::condition_variable wake_;    ///< a job waits, or the threads may work again
+  std::condition_variable rested_;  ///< a thread gave a job back
+  Jobs jobs_;                       ///< the wanted runs that are not finished, by rank
   HalfDone half_done_;
   std::map<std::string, Message> failures_{};  ///< by key
   uint64_t ended_ = 0;

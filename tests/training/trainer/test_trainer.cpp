@@ -18,9 +18,6 @@ RunSpec of_seed(uint64_t seed, int32_t budget = 40) {
 }
 
 Trainer::Request losses_of(const RunSpec& spec) { return {wish_of(spec), small_task(spec.data)}; }
-Trainer::Request all_of(const RunSpec& spec) {
-  return {wish_of(spec, Trainer::kMeasured), small_task(spec.data)};
-}
 
 /// A Trainer and the store that it fills.
 struct Trained {
@@ -118,7 +115,8 @@ TEST_CASE("trainer: threads that are shut out train within the time that is gran
   while (all.trainer.steps(wanted.wish) == granted) std::this_thread::yield();
 }
 
-TEST_CASE("trainer: a run on the caller's backend is trained by the caller alone, and again when it is lost") {
+TEST_CASE(
+    "trainer: a run on the caller's backend is trained by the caller alone, and again when it is lost") {
   Trained all(2);
   LostOnce device;
   Trainer::Request wanted = losses_of(of_seed(3));
@@ -133,33 +131,6 @@ TEST_CASE("trainer: a run on the caller's backend is trained by the caller alone
   CHECK_FALSE(all.trainer.waits_here());
   REQUIRE(all.trainer.find(wanted.wish));
   CHECK(same_bits(all.trainer.find(wanted.wish)->losses, alone(of_seed(3), 40)));
-}
-
-TEST_CASE("trainer: a run that was handed out goes on after the trainer's end, and so does its copy") {
-  std::unique_ptr<Run> run, fork;
-  RunSpec named = of_seed(1);
-  named.name = "mine";
-  {
-    Trained all(1);
-    all.trainer.want({all_of(of_seed(1))});
-    all.wait();
-    const Wish wish = wish_of(named, Trainer::kMeasured);
-    CHECK_FALSE(all.trainer.take(wish_of(of_seed(2), Trainer::kMeasured)));
-    run = all.trainer.take(wish);
-    REQUIRE(run);
-    CHECK_FALSE(all.trainer.take(wish));  // it was handed out
-    all.trainer.give_back(std::move(run));
-    run = all.trainer.take(wish);
-    REQUIRE(run);
-    CHECK(all.trainer.find(wish));
-  }
-  CHECK(run->spec().name == "mine");
-  CHECK(run->steps_done() == 40);
-  fork = run->fork(run->spec());
-  run.reset();
-  fork->set_budget(60);
-  steps(*fork, 20);
-  CHECK(same_bits(fork->losses(), alone(of_seed(1, 60), 60)));
 }
 
 TEST_CASE("trainer: networks that have no room together wait for each other") {
