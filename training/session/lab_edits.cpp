@@ -334,14 +334,27 @@ void LabTrainer::want_edited(const std::vector<LabEntry*>& entries, const std::s
   want_anew();
 }
 
-/// Notes the specification that an edit of `key` is about to replace.
+/// Notes the specification that an edit of `key` is about to replace. Of each run some values are kept that are trained,
+/// and some that may still be: a hand moves on many times while one run is finished.
 void LabTrainer::note_passed(const LabEntry& entry, const std::string& key) {
-  constexpr auto kMost = 6;  // of a run
-  const auto spec = std::make_shared<const RunSpec>(entry.spec());
-  std::erase_if(passed_, [&](const auto& one) { return one.letter == entry.letter && *one.spec == *spec; });
-  if (std::ranges::count(passed_, entry.letter, &LabView::PassedRun::letter) == kMost)
-    passed_.erase(std::ranges::find(passed_, entry.letter, &LabView::PassedRun::letter));
-  passed_.push_back({++passed_so_far_, entry.letter, get_field(*spec, key), spec, nullptr});
+  constexpr std::ptrdiff_t kTrained = 6, kMissing = 40;
+  const RunSpec& spec = entry.spec();
+  const auto is_same = [&](const PassedValue& one) {
+    return one.seen.letter == entry.letter && *one.seen.spec == spec;
+  };
+  std::erase_if(passed_, is_same);
+  for (const bool trained : {true, false}) {
+    const auto is_one = [&](const PassedValue& one) {
+      return one.seen.letter == entry.letter && (one.seen.run != nullptr) == trained;
+    };
+    if (std::ranges::count_if(passed_, is_one) >= (trained ? kTrained : kMissing))
+      passed_.erase(std::ranges::find_if(passed_, is_one));
+  }
+  Wish wish = whole_of(spec, false).wish;
+  auto run = trainer_.find(wish);
+  passed_.push_back({{++passed_so_far_, entry.letter, get_field(spec, key),
+                      std::make_shared<const RunSpec>(spec), std::move(run)},
+                     std::move(wish)});
 }
 
 void LabTrainer::serve(const session::Suppose& asked) {
@@ -408,12 +421,13 @@ std::vector<Trainer::Request> LabTrainer::instant_runs(const std::vector<RunSpec
 
 /// Takes the runs of the trainer that have ended into their cards.
 void LabTrainer::take_whole() {
-  seen_ = trainer_.ended();
+  const uint64_t ended = trainer_.ended();
+  const bool news = std::exchange(seen_, ended) != ended;
   settle_seed_checks();
   if (!now_.instant) return;
   for (LabEntry* entry : now_.entries()) take_whole(*entry);
-  for (LabView::PassedRun& one : passed_)
-    if (!one.run) one.run = trainer_.find(whole_of(*one.spec, false).wish);
+  for (PassedValue& one : passed_)
+    if (news && !one.seen.run) one.seen.run = trainer_.find(one.wish);
   for (LabView::Supposition& one : supposed_) {
     const bool question = supposed_.size() == 1;
     if (question ? one.seen != nullptr : one.run != nullptr) continue;

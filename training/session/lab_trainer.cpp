@@ -411,8 +411,8 @@ LabView LabTrainer::view() const {
   view.busy = lagging() != nullptr;
   view.instant = now_.instant;
   view.supposed = supposed_;
-  for (const LabView::PassedRun& one : passed_)
-    if (one.run) view.passed.push_back(one);
+  for (const PassedValue& one : passed_)
+    if (one.seen.run) view.passed.push_back(one.seen);
   view.step = now_.step;
   view.budget = now_.budget;
   view.portion = now_.portion;

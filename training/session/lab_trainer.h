@@ -287,8 +287,13 @@ class LabTrainer {
   Trainer trainer_;    ///< of instant runs, suppositions and other seeds
   uint64_t seen_ = 0;  ///< Trainer::ended() when its runs were last taken
   std::vector<LabView::Supposition> supposed_;
-  std::vector<LabView::PassedRun> passed_;  ///< also those that are not trained
-  std::string passed_key_;                  ///< the setting
+  /// A value that an edit has left, and the wish for its run, which the trainer may still finish.
+  struct PassedValue {
+    LabView::PassedRun seen;
+    Wish wish;
+  };
+  std::vector<PassedValue> passed_;
+  std::string passed_key_;  ///< the setting
   uint64_t passed_so_far_ = 0;
   std::vector<SeedCheck> asked_;  ///< until the runs are there
   double beside_credit_ = 0;      ///< seconds that the trainer may still take while the live runs train

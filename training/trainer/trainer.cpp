@@ -157,7 +157,11 @@ void Trainer::work_for(Clock::duration time) {
   const auto before = std::exchange(open_, until);
   wake_.notify_all();
   lock.unlock();
-  for (std::optional<Turn> turn = next(true); turn && Clock::now() < until; turn = next(true)) train(*turn);
+  while (Clock::now() < until) {
+    const std::optional<Turn> turn = next(true);
+    if (!turn) break;
+    train(*turn);
+  }
   lock.lock();
   const auto is_for_threads = [](const auto& job) { return !job->wanted->on; };
   rested_.wait_until(lock, until, [&] { return std::ranges::none_of(jobs_, is_for_threads); });

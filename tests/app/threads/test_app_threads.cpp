@@ -64,8 +64,9 @@ TEST_CASE("three threads command a Lab while a lesson and a study train beside i
   session::ReplaceRuns whole{specs, {}, true}, live{specs, {}, true};
   whole.instant = true;
   lab.post(live);
+  const Lesson shown = fixture::small_lesson("02-warm-up");
   Worker lesson([] {}, 1, lab.finished_runs());
-  lesson.start(fixture::small_lesson("02-warm-up"), {});
+  lesson.start(shown, {});
   {
     const std::jthread study([] {
       experiments::ResultStore store("");

@@ -1,6 +1,10 @@
 // These tests cover the Lab whose runs are instant: every change trains whole runs, and no answer is shown under other
 // settings than its own.
+#include <fmt/format.h>
+
+#include <chrono>
 #include <random>
+#include <thread>
 
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
@@ -276,4 +280,35 @@ TEST_CASE("a run on which the sizes disagree is known by its settings, whatever 
   }
   for (const char* agreed : {"post", "post-warmup", "pre"})
     CHECK_FALSE(sizes_disagree(at_small_size(preset_run(agreed))));
+}
+
+// ---- measured, where somebody asks for it: normscope_training_tests "answers to a hand*"
+
+TEST_CASE("answers to a hand that never rests", "[.bench][slow]") {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kMovement = std::chrono::milliseconds(40);
+  constexpr int kMovements = 150;
+  LabOptions options = quiet();
+  options.sample_text = false;
+  Lab lab(options);
+  std::vector<RunSpec> runs;
+  for (const char* preset : {"post", "post-warmup", "pre"}) runs.push_back(at_small_size(preset_run(preset)));
+  view_after(lab, instant(std::move(runs), 200));
+  uint64_t last = 0;
+  int answers = 0, shown = 0;
+  const auto start = Clock::now();
+  for (int i = 0; i < kMovements; ++i) {
+    lab.post(session::EditField{-1, "train.lr", fmt::format("{:.5f}", 0.001 + 0.00002 * i)});
+    std::this_thread::sleep_until(start + (i + 1) * kMovement);
+    const auto view = lab.view();
+    shown += std::ranges::none_of(view->runs, &RunView::stale);
+    for (const LabView::PassedRun& one : view->passed)
+      if (one.number > last && one.letter == 'A') {
+        last = one.number;
+        ++answers;
+      }
+  }
+  WARN(fmt::format(
+      "{} movements in {:.1f} s: {} values of run A answered on the way, all three shown after {}",
+      kMovements, std::chrono::duration<double>(Clock::now() - start).count(), answers, shown));
 }
