@@ -56,7 +56,7 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
 }
 
 TEST_CASE("three threads command a Lab while a lesson and a study train beside it") {
-  constexpr int kCommands = 60;
+  constexpr int kCommands = 30;
   Lab lab({.threads = 2, .validation_every = 10});
   std::vector<RunSpec> specs{fixture::tiny_study(30, 1).runs.front().spec};
   specs.push_back(specs.front());
