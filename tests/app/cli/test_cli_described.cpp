@@ -79,6 +79,8 @@ TEST_CASE("the completion script completes commands, options, values and files, 
   const Outcome outcome = run_program("completion bash");
   CHECK(outcome.code == 0);
   for (const std::string& command : commands()) CHECK(contains(outcome.out, command));
+  for (const char* option : {"backend", "validate-every", "markdown", "penalty", "safe-mode", "epsilon"})
+    CHECK((!NORMSCOPE_EVERY_ADDON || contains(outcome.out, option)));
   CHECK(run_program("completion tcsh").code == 2);
   const Folder folder;
   const std::string script = folder.write("script", outcome.out);
@@ -88,6 +90,7 @@ TEST_CASE("the completion script completes commands, options, values and files, 
     if (!installed(shell)) continue;
     ++shells;
     INFO(shell);
+    CHECK(std::system((std::string(shell) + " -n '" + script + "'").c_str()) == 0);
     // zsh calls it as a function of sh, behind its bashcompinit.
     const char* begin = std::string(shell) == "zsh"
                             ? "emulate -R sh; setopt kshglob ksharrays; compdef() { :; }\n"
