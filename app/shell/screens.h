@@ -149,54 +149,7 @@ bool open_link(AppState&, std::string_view text);
 /// Runs once a frame: it moves the cursor that waits for the runs of a link.
 void follow_linked(Screens&, const LabView&);
 
-// The undo log undoes and redoes the commands given to the trainer. Runs that were edited, restarted or forked are
-// stashed; they come back as they were left and catch up with the others. Training alone is never undone. The trainer
-// says what undoes a command, because only the trainer knows what the command found; until it has answered,
-// session::TakeBack names the command by its ticket. The app owns the log and passes it the commands of the screen
-// after each frame. It lives as long as the window.
-
-class UndoLog {
- public:
-  // Takes the commands of this frame and their tickets. Those of one gesture are one entry, whatever they change; 0:
-  // of none. `selected_before` and `selected_after` are the run shown in the diagram.
-  void note(std::span<const session::Command> made, std::span<const session::Ticket> tickets,
-            char selected_before, char selected_after, uint64_t gesture);
-  // Takes in the trainer's answers: a command that was refused, or changed nothing, is not an entry.
-  void settle(const LabView& view);
-  // The effect of undoing or redoing an entry.
-  struct UndoEffect {
-    char selected = 'A';      // the run to show
-    bool other_runs = false;  // the whole session comes back
-  };
-  // Appends the commands that undo the last entry; nothing when there is nothing to undo.
-  std::optional<UndoEffect> undo(std::vector<session::Command>& commands);
-  std::optional<UndoEffect> redo(std::vector<session::Command>& commands);
-  bool can_undo() const { return !done_.empty(); }
-  bool can_redo() const { return !undone_.empty(); }
-  void clear() {
-    done_.clear();
-    undone_.clear();
-  }
-
- private:
-  struct UndoEntry {
-    session::Change change{};  // as far as the trainer has answered
-    char selected_before = 'A', selected_after = 'A';
-    bool replaces = false;                // its commands replaced the whole session
-    uint64_t gesture = 0;                 // whose next commands join this entry; 0: none
-    session::Ticket begun = 0;            // the first of its commands
-    session::Ticket first = 1, last = 0;  // its commands that the trainer has not answered
-    // Entries that could be redone before this one, in case it is refused.
-    std::vector<UndoEntry> undone_before{};
-
-    bool open() const { return first <= last; }
-  };
-  void add(UndoEntry done);
-
-  std::vector<UndoEntry> done_, undone_;
-};
-
-// The shown session is the session that the window shows and commands, with the user's requests and their undo log.
+// The shown session is the session that the window shows and commands, with the user's requests.
 
 struct ShownSession {
   // Null: `view` is shown without a trainer, and commands are only collected in `commands`.
@@ -206,9 +159,14 @@ struct ShownSession {
   std::vector<session::Command> commands;
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;
-  std::vector<session::Command> asked;  // between two frames, for example by a link
-  std::vector<view::SavePlot> saves;    // plots of the last frame that became files
-  UndoLog undo;
+  std::vector<session::Command> asked;             // between two frames, for example by a link
+  std::vector<view::SavePlot> saves;               // plots of the last frame that became files
+  session::Ticket last_change = 0, last_undo = 0;  // of commands that can be taken back, and of Undo
+
+  // Whether there is a change to take back, or to make again: as far as the trainer has answered, and as far as it may
+  // still answer.
+  bool can_undo() const { return view && (view->can_undo || last_change > view->answered); }
+  bool can_redo() const { return view && (view->can_redo || last_undo > view->answered); }
 };
 
 }  // namespace normscope::shell

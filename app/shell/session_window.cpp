@@ -116,7 +116,8 @@ void show_window(Screens& screens, ShownSession& session, const WindowParts& par
   if (!stays) screens.shown = all.shown;
 
   for (const auto& part : parts) restore(*part, rows);
-  if (!held && hold_tabs(parts)) session.undo.clear();  // undo does not lead out of held tabs
+  if (!held && hold_tabs(parts))  // undo does not lead out of held tabs
+    session.asked.emplace_back(session::ForgetChanges{});
 }
 
 void keep_window(SavedWindow& known, Screens& screens, ShownSession& session, const WindowParts& parts) {

@@ -38,17 +38,22 @@ constexpr Act kAnywhere[] = {
 
 void take_back(AppState& state, bool undo) {
   ShownSession& session = state.session;
-  diagram::DiagramState& diagram = state.screens.lab.diagram();
-  Message& notice = state.notice;
   if (AppScreen* const own = made_screen(state.screens, state.screens.shown); own && own->has_changes())
     return own->take_back(undo);
-  const auto back = undo ? session.undo.undo(session.commands) : session.undo.redo(session.commands);
-  if (!back) return;
-  diagram.selected = back->selected;
-  diagram.pending.reset();
-  if (back->other_runs)
-    notice = undo ? tr("the earlier runs are back as they were left; what was training goes on")
-                  : tr("the runs that were opened are back");
+  session.commands.push_back(undo ? session::Command(session::Undo{}) : session::Command(session::Redo{}));
+  state.screens.lab.diagram().pending.reset();
+}
+
+// Follows what the trainer has taken back, or made again.
+void follow_step_back(AppState& state) {
+  const LabView::StepBack& back = state.session.view->step_back;
+  if (std::exchange(state.shell.step_back_shown, back.ticket) == back.ticket) return;
+  diagram::DiagramState& diagram = state.screens.lab.diagram();
+  diagram.selected = back.selected;
+  if (!back.other_runs) return;
+  runs_were_replaced(state.files);
+  state.notice = back.undo ? tr("the earlier runs are back as they were left; what was training goes on")
+                           : tr("the runs that were opened are back");
 }
 
 void copy_command(AppState& state, Ui&) {
@@ -95,18 +100,6 @@ void check_restored(Offers& offers, const LabView& view, Message& notice) {
   offers.restore_ticket = 0;
 }
 
-// Puts the screens' requests of this frame on the list of changes that undo takes back.
-void note_commands(AppState& state) {
-  ShownSession& session = state.session;
-  Shell& shell = state.shell;
-  post_commands(state);
-  session.undo.note(std::span(session.commands).subspan(shell.own_commands),
-                    std::span(session.tickets).subspan(shell.own_commands), shell.selected_before,
-                    state.screens.lab.diagram().selected, shell.gestures.now());
-
-  if (std::ranges::any_of(session.commands, session::replaces_runs)) runs_were_replaced(state.files);
-}
-
 void switch_motion(AppState& state, Ui&) {
   bool& reduced = state.look.reduced_motion;
   reduced = !reduced;
@@ -120,13 +113,12 @@ std::string no_runs(const AppState& state) {
   return state.session.view->runs.empty() ? tr("there are no runs") : "";
 }
 
-// Asks the shown screen if it has changes of its own, and otherwise the undo log.
+// Asks the shown screen if it has changes of its own, and otherwise the trainer.
 std::string step_refusal(const AppState& state, bool undo) {
-  const UndoLog& log = state.session.undo;
   const Screen shown = state.screens.shown;
   const AppScreen* const own = made_screen(state.screens, shown);
   if (!own || !own->has_changes()) {
-    const bool any = undo ? log.can_undo() : log.can_redo();
+    const bool any = undo ? state.session.can_undo() : state.session.can_redo();
     return any ? "" : tr(undo ? "nothing to undo" : "nothing to redo");
   }
   if (own->can_take_back(undo)) return "";
@@ -240,10 +232,16 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
 
 void post_commands(AppState& state) {
   ShownSession& session = state.session;
+  session::Hand& hand = state.shell.hand;
+  bool replaced = false;
   Screens& screens = state.screens;
   for (size_t i = session.tickets.size(); i < session.commands.size(); ++i) {
     const session::Command& command = session.commands[i];
-    const session::Ticket ticket = session.lab ? session.lab->post(command) : session.last_ticket + 1;
+    hand.selected_after = screens.lab.diagram().selected;
+    const session::Ticket ticket = session.lab ? session.lab->post(command, hand) : session.last_ticket + 1;
+    if (session::can_be_taken_back(command)) session.last_change = ticket;
+    if (std::holds_alternative<session::Undo>(command)) session.last_undo = ticket;
+    replaced |= session::replaces_runs(command);
     session.tickets.push_back(ticket);
     session.last_ticket = ticket;
     if (std::holds_alternative<session::RestoreSession>(command)) state.shell.offers.restore_ticket = ticket;
@@ -254,6 +252,7 @@ void post_commands(AppState& state) {
       screens.linked_cursor->ticket = ticket;
   }
   screens.lab.posted(session.last_ticket);
+  if (replaced) runs_were_replaced(state.files);
 }
 
 void copy_text(const std::string& text, const char* what, Shell& shell, Message& notice) {
@@ -272,19 +271,19 @@ void run_act(AppState& state, Ui& ui, Act act) {
 
 void begin_shell(AppState& state, Ui& ui) {
   for (const auto& part : state.parts) part->keys(ui);
-  state.session.undo.settle(*state.session.view);
+  follow_step_back(state);
   check_restored(state.shell.offers, *state.session.view, state.notice);
   finish_opening(ui, state.files, state.session, state.notice);
   for (const Act act : kAnywhere)
     if (view::pressed(ui, act)) run_act(state, ui, act);
-  state.shell.own_commands = state.session.commands.size();
-  state.shell.selected_before = state.screens.lab.diagram().selected;
+  const char selected = state.screens.lab.diagram().selected;
+  state.shell.hand = {state.shell.gestures.now(), selected, selected};
 }
 
 void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
   lab::LabScreen& screen = state.screens.lab;
-  note_commands(state);
+  post_commands(state);
   const std::shared_ptr<lesson_player::Player>& course = state.screens.lessons.player;
   const bool taught = state.screens.shown == Screen::Lessons && course;
   const int asked =

@@ -43,8 +43,8 @@ struct Shell {
   std::string clipboard;  // the last copied text (a window also puts it on the clipboard)
   std::string page;       // the address that a copied link begins with; empty: a command is copied instead
   Gestures gestures;
-  char selected_before = 'A';
-  size_t own_commands = 0;  // number of commands before the screens' own, which undo must not note
+  session::Hand hand;                   // in this frame
+  session::Ticket step_back_shown = 0;  // of LabView::step_back
 };
 
 // Gives the trainer this frame's commands so far, and passes on their tickets.

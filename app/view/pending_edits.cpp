@@ -35,11 +35,6 @@ void PendingEdits::note(const LabView& view, std::span<const session::Command> m
       for (size_t i = 0; i < view.runs.size(); ++i)
         if (view.runs[i].spec && (all || edit->run == static_cast<int>(i)))
           ask(view.runs[i], edit->key, edit->value);
-    } else if (const auto* spec = std::get_if<session::SetSpec>(&command)) {
-      const auto at = static_cast<size_t>(spec->run);
-      if (at >= view.runs.size() || !view.runs[at].spec) continue;
-      for (const Edit& edit : edits_between(*view.runs[at].spec, *spec->spec, 0))
-        ask(view.runs[at], edit.key, edit.value);
     }
   }
 }

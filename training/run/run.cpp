@@ -827,6 +827,11 @@ void Run::schedule_edits(std::vector<Edit> edits) {
   std::ranges::stable_sort(scheduled, {}, &Edit::step);
 }
 
+void Run::begin_edits() {
+  impl_->apply_due_edits();
+  impl_->settle_critical();
+}
+
 double Run::mean_loss(int32_t window) const {
   const auto& losses = impl_->losses;
   const size_t count = std::min(losses.size(), static_cast<size_t>(std::max(window, 0)));

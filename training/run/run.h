@@ -66,6 +66,8 @@ class Run {
   void edit(const std::string& key, const std::string& value);
   /// Adds edits that apply at their steps; structural ones rebuild the network in place, as fork() does.
   void schedule_edits(std::vector<Edit> edits);
+  /// Puts scheduled edits of the next step into force at once, as edit() does, and not when that step is made.
+  void begin_edits();
   void set_budget(int32_t steps);          ///< sets train.steps, without an event as it changes no step
   void set_name(const std::string& name);  ///< likewise
 

@@ -70,11 +70,6 @@ struct Reset {
   bool new_seed = false;
   static const char* doing() { return "starting again"; }
 };
-/// Undoes or redoes a reset with the same seed: the runs before (or after) the reset return as they were left.
-struct ExchangeReset {
-  bool back = true;
-  static const char* doing() { return "exchanging the runs of a reset"; }
-};
 struct SetBudget {
   int32_t steps = 300;  ///< of all runs; playing on at the end adds as many
   static const char* doing() { return "setting the budget"; }
@@ -101,15 +96,6 @@ struct LoadText {
   std::string path;
   static const char* doing() { return "loading the text"; }
 };
-/// Gives one run a whole specification, as undo does. A kept run with this specification, from before an edit or a
-/// restart, returns as it was left and catches up: the newest with `edits` edits, else the newest. Where none is kept,
-/// live fields are edited, and others restart the run.
-struct SetSpec {
-  int32_t run = 0;
-  std::shared_ptr<const RunSpec> spec;
-  int32_t edits = -1;  ///< -1: any
-  static const char* doing() { return "changing a run"; }
-};
 /// Makes or replaces D: a run with another specification that shares its past with the source.
 struct ForkRequest {
   int32_t source = 0;       ///< the run
@@ -128,11 +114,6 @@ struct ForkFrom {
   int32_t run = 0, step = 0;
   std::optional<RunSpec> spec{};
   static const char* doing() { return "forking"; }
-};
-/// Undoes a fork: the previous D returns, or none. Or redoes it; a fork that was stashed catches up.
-struct ExchangeFork {
-  bool back = true;
-  const char* doing() const { return back ? "removing run D" : "bringing run D back"; }
 };
 /// Answers "Is it luck?": in the background it trains every card again, edits included, with the four
 /// seeds after its own, to the end of the budget. RunView::spread grows seed by seed. Reruns that an earlier check
@@ -191,13 +172,6 @@ struct ReplaceRuns {
   bool instant = false;
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
-/// Takes back what the commands from `first` to `last` changed, or makes it again. It serves a user who
-/// is faster than the trainer: only the trainer knows what each command found. A refused command changed nothing.
-struct TakeBack {
-  Ticket first = 0, last = 0;
-  bool again = false;
-  const char* doing() const { return again ? "making a change again" : "taking a change back"; }
-};
 /// Saves the whole session, each run with weights, optimizer state and history, in a folder that
 /// RestoreSession reads. The text of Lab::keep() goes along. The former contents stay readable until the new
 /// state is complete. It is carried out even when the Lab ends.
@@ -211,16 +185,24 @@ struct RestoreSession {
   bool play = false;
   static const char* doing() { return "restoring the session"; }
 };
-/// Undoes or redoes the replacement of a session: the other session comes back as it was left.
-struct ExchangeSession {
-  bool back = true;
-  static const char* doing() { return "changing the session"; }
+/// Takes the newest change back: what it changed is again as it was before, and training goes on (session/undo.h).
+/// Without a change it does nothing. Runs that were replaced come back as they were left, or are trained again.
+struct Undo {
+  static const char* doing() { return "taking a change back"; }
+};
+/// Makes the change again that was taken back last.
+struct Redo {
+  static const char* doing() { return "making a change again"; }
+};
+/// Forgets all changes: what is shown now cannot be taken back any more.
+struct ForgetChanges {
+  static const char* doing() { return "forgetting the changes"; }
 };
 
-using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
-                                SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, ExchangeFork,
-                                CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, Suppose, ReplaceRuns,
-                                TakeBack, SaveSession, RestoreSession, ExchangeSession>;
+using AnyCommand =
+    std::variant<Play, PlayTo, Pause, StepOnce, Reset, SetBudget, SetSpeed, SetBackend, EditField, LoadText,
+                 ForkRequest, ForkFrom, CheckSeeds, MeasureBatch, Ablate, Inquire, PlayStep, Suppose,
+                 ReplaceRuns, SaveSession, RestoreSession, Undo, Redo, ForgetChanges>;
 /// Any one of these. lab_commands.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {
@@ -232,27 +214,25 @@ struct Command : AnyCommand {
   ~Command();
 };
 
-/// Holds the commands that take a change back and the commands that make it again.
-struct Change {
-  std::vector<Command> undo, redo;
+/// What the hand does that gives a command.
+struct Hand {
+  uint64_t gesture = 0;  ///< changes of one gesture are taken back together; 0: of none
+  char selected_before = 'A',
+       selected_after = 'A';  ///< the run in the diagram, which undo and redo bring back
 };
-/// Reports a command that was refused, or that changed what can be taken back.
+
+/// Reports a command that was refused.
 struct Answer {
   Ticket ticket = 0;
-  Message refused{};  ///< why it changed nothing; empty: it was carried out
-  Change change{};
+  Message refused{};  ///< why it changed nothing
 };
 /// In the order of their tickets.
 using Answers = std::vector<std::shared_ptr<const Answer>>;
 
 /// Whether the command puts another session in the place of the present one.
 bool replaces_runs(const Command& command);
-/// Whether the command's Answer may have a Change.
+/// Whether Undo may take the command back.
 bool can_be_taken_back(const Command& command);
 /// Why a command was refused; empty where it was not, or has no answer yet.
 Message refusal(const Answers& answers, Ticket ticket);
-/// Adds the changes of the commands from `first` to `last` to `sum`. A setting that was changed more
-/// than once goes back to what the first command found, and again to what the last one made of it.
-void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last);
-
 }  // namespace normscope::session

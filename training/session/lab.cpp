@@ -31,6 +31,7 @@ struct Lab::Impl {
   struct PostedCommand {
     Command command;
     session::Ticket ticket;
+    session::Hand hand;
   };
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
@@ -169,10 +170,10 @@ struct Lab::Impl {
   void answer(LabTrainer& trainer, const PostedCommand& posted) {
     try {
       try {
-        trainer.carry_out(posted.command, posted.ticket);
+        trainer.carry_out(posted.command, posted.ticket, posted.hand);
       } catch (const DeviceError& error) {  // the command is carried out on the CPU
         if (!trainer.fall_back(error.message)) throw;
-        trainer.carry_out(posted.command, posted.ticket);
+        trainer.carry_out(posted.command, posted.ticket, posted.hand);
       }
       if (std::holds_alternative<session::SaveSession>(posted.command)) whole = true;  // saving says why
     } catch (...) {
@@ -276,12 +277,12 @@ Lab::~Lab() {
   impl_->thread.join();
 }
 
-session::Ticket Lab::post(session::Command command) {
+session::Ticket Lab::post(session::Command command, session::Hand hand) {
   session::Ticket ticket = 0;
   {
     const std::lock_guard lock(impl_->mutex);
     ticket = ++impl_->posted;
-    impl_->commands.push_back({std::move(command), ticket});
+    impl_->commands.push_back({std::move(command), ticket, hand});
     impl_->idle = false;
   }
   impl_->wake.notify_one();

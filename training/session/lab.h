@@ -116,16 +116,23 @@ struct LabView {
   std::vector<RunView> runs;    ///< in letter order
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
-  uint64_t restored = 0;         ///< sessions that came back so far: from a folder, by undo or by redo
-  bool by_undo = false;          ///< the newest of `restored` came back by undo or redo
+  bool can_undo = false, can_redo = false;
+  /// The newest change that session::Undo took back or session::Redo made again; of ticket 0: none.
+  struct StepBack {
+    session::Ticket ticket = 0;
+    bool undo = true;
+    bool other_runs = false;  ///< a whole session came back
+    char selected = 'A';      ///< the run to show in the diagram
+  };
+  StepBack step_back;
+  uint64_t restored = 0;  ///< sessions that came back so far: from a folder, by undo or by redo
+  bool by_undo = false;   ///< the newest of `restored` came back by undo or redo
   std::shared_ptr<const std::string> window;  ///< its text of Lab::keep(); or nullptr
-  /// The newest command that cannot be undone any more, because the session before it is not kept; 0: none.
-  session::Ticket dropped = 0;
-  std::shared_ptr<PlayedStep> played;  ///< the newest result of PlayStep, or nullptr; for one user
+  std::shared_ptr<PlayedStep> played;         ///< the newest result of PlayStep, or nullptr; for one user
   /// The last command that was carried out or refused, and whose effect the view shows. A PlayStep has
   /// only begun by then: its step comes as `played`, or its refusal as an answer.
   session::Ticket answered = 0;
-  session::Answers answers;  ///< the newest thousand: refusals, and the changes that undo commands
+  session::Answers answers;  ///< the newest thousand refusals
   BackendChoice backend;     ///< of the runs
   Message backend_note;      ///< why the runs are not on the requested backend; empty: they are
   Message message;           ///< last refusal or notice, one line; empty when none
@@ -172,7 +179,7 @@ class Lab {
   /// The only way to command the Lab. It returns at once, on any thread; commands are carried out in the order of
   /// posting. LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message
   /// says what failed.
-  session::Ticket post(session::Command command);
+  session::Ticket post(session::Command command, session::Hand hand = {});
   session::Ticket posted() const;  ///< the newest; 0 before the first
   /// Takes the app's own state of the session, a JSON object. It travels with the session (SaveSession, autosave) and
   /// comes back as LabView::window.

@@ -18,8 +18,11 @@
 
 namespace normscope {
 
-void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
-  const Snapshot before = found();
+void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket,
+                           const session::Hand& hand) {
+  std::optional<session::Session> before;
+  if (can_be_taken_back(command)) before = shown_session();
+  began_anew_ = false;
   std::visit(
       [&](const auto& asked) {
         if constexpr (requires { serve(asked, ticket); })
@@ -30,12 +33,10 @@ void LabTrainer::carry_out(const session::Command& command, session::Ticket tick
       command);
   if (!now_.instant && (trainer_.busy() || !asked_.empty())) want_anew();
   share_cores();
-  if (ticket == 0 || !can_be_taken_back(command)) return;
-  session::Change change = change_by(command, before);
-  if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
+  if (before) note_change(std::move(*before), hand);
 }
 
-void LabTrainer::refuse(session::Ticket ticket, const Message& why) { keep_answer({ticket, why, {}}); }
+void LabTrainer::refuse(session::Ticket ticket, const Message& why) { keep_answer({ticket, why}); }
 
 /// Sorts the answers: a step that is trained again for its copy may be refused after later commands were answered.
 void LabTrainer::keep_answer(session::Answer answer) {
@@ -44,63 +45,6 @@ void LabTrainer::keep_answer(session::Answer answer) {
   answers_.insert(std::upper_bound(answers_.begin(), answers_.end(), answer.ticket, later),
                   std::make_shared<const session::Answer>(answer));
   if (answers_.size() > kMax) answers_.erase(answers_.begin());
-}
-
-LabTrainer::Snapshot LabTrainer::found() const {
-  Snapshot now{letters(), {}, {}, now_.budget, now_.playing};
-  for (LabEntry* entry : now_.entries()) {
-    now.specs.push_back(published_spec(*entry));
-    now.edits.push_back(static_cast<int32_t>(entry->run->edits().size()));
-  }
-  return now;
-}
-
-/// Takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
-/// the former runs.
-session::Change LabTrainer::change_by(const session::Command& command, const Snapshot& before) const {
-  if (std::holds_alternative<session::ForkRequest>(command) ||
-      std::holds_alternative<session::ForkFrom>(command)) {
-    session::Change change{{session::ExchangeFork{true}}, {session::ExchangeFork{false}}};
-    const auto* fork = std::get_if<session::ForkRequest>(&command);
-    if (fork && fork->train && !before.playing)  // the fork started the training
-      change.undo.insert(change.undo.begin(), session::Pause{});
-    return change;
-  }
-  if (session::replaces_runs(command)) {
-    if (before.letters.empty()) return {};
-    return {{session::ExchangeSession{true}}, {session::ExchangeSession{false}}};
-  }
-  const Snapshot now = found();
-  if (now.letters != before.letters || before.specs.empty()) return {};
-  session::Change change;
-  for (size_t i = 0; i < now.specs.size(); ++i) {
-    RunSpec then = *before.specs[i];
-    then.train.steps = now.specs[i]->train.steps;  // the budget belongs to the Lab
-    if (!(then == *now.specs[i]))
-      change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i], before.edits[i]});
-  }
-  const auto* reset = std::get_if<session::Reset>(&command);
-  if (change.undo.empty() && (reset || std::holds_alternative<session::LoadText>(command)))
-    return {{session::ExchangeReset{true}}, {session::ExchangeReset{false}}};
-  if (now.budget != before.budget) change.undo.emplace_back(session::SetBudget{before.budget});
-  if (change.undo.empty()) return {};
-  const auto* edit = std::get_if<session::EditField>(&command);
-  if (edit && now.budget == before.budget && is_live(edit->key))
-    for (const session::Command& one : change.undo) {
-      const auto run = static_cast<size_t>(std::get<session::SetSpec>(one).run);
-      change.redo.emplace_back(session::SetSpec{static_cast<int32_t>(run), now.specs[run], now.edits[run]});
-    }
-  else
-    change.redo.push_back(
-        reset ? session::Command(session::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)})
-              : command);
-  return change;
-}
-
-void LabTrainer::serve(const session::TakeBack& asked) {
-  session::Change change;
-  add_changes(change, answers_, asked.first, asked.last);
-  for (const session::Command& one : asked.again ? change.redo : change.undo) carry_out(one);
 }
 
 LabEntry& LabTrainer::entry(int32_t index) const {
@@ -139,22 +83,17 @@ std::string LabTrainer::letters() const {
   return letters;
 }
 
-// Takes the newest stashed run with this letter and specification, one with so many edits before others;
-// nullptr without one.
-std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter, int32_t edits) {
-  size_t best = now_.parked.size();
+// Takes the newest parked run with this letter and specification; nullptr without one.
+std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
   for (size_t i = now_.parked.size(); i-- > 0;) {
     const LabEntry& one = *now_.parked[i];
     spec.train.steps = end_of(one);
     if (one.letter != letter || !(one.run->spec() == spec)) continue;
-    const bool as_many = static_cast<int32_t>(one.run->edits().size()) == edits;
-    if (as_many || best == now_.parked.size()) best = i;
-    if (as_many) break;
+    auto found = std::move(now_.parked[i]);
+    now_.parked.erase(now_.parked.begin() + static_cast<std::ptrdiff_t>(i));
+    return found;
   }
-  if (best == now_.parked.size()) return nullptr;
-  auto found = std::move(now_.parked[best]);
-  now_.parked.erase(now_.parked.begin() + static_cast<std::ptrdiff_t>(best));
-  return found;
+  return nullptr;
 }
 
 // Makes the runs. With `parked`, those with the same letter and specification that were parked return as they were
@@ -208,13 +147,14 @@ void LabTrainer::restart(std::vector<RunSpec> specs, bool parked) {
   std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters(), parked, now_.budget);
   now_.step = 0;
   for (const auto& entry : all) now_.step = std::max(now_.step, entry->run->steps_done());
-  for (auto& entry : now_.runs) park(std::move(entry), now_.parked);
-  if (now_.fork) park(std::move(now_.fork), now_.parked);
+  for (auto& entry : now_.runs) park(std::move(entry));
+  if (now_.fork) park(std::move(now_.fork));
   show(std::move(all));
   rest_at_end();
+  began_anew_ = true;
 }
 
-void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
+void LabTrainer::start(session::ReplaceRuns command) {
   auto& [specs, edits, play, known, letters, instant] = command;
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMaxRuns);
   if (specs.size() > kMaxRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMaxRuns);
@@ -227,7 +167,7 @@ void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
   auto all = make_entries(std::move(specs), letters, false, budget);
   for (size_t i = 0; i < std::min(all.size(), edits.size()); ++i)
     all[i]->run->schedule_edits(std::move(edits[i]));
-  put_aside(ticket);
+  put_aside();
   now_.budget = now_.portion = budget;
   now_.instant = instant;
   now_.playing = play && !now_.instant;
@@ -241,9 +181,9 @@ void LabTrainer::start(session::ReplaceRuns command, session::Ticket ticket) {
   want_anew();
 }
 
-void LabTrainer::open(session::ReplaceRuns command, session::Ticket ticket) {
+void LabTrainer::open(session::ReplaceRuns command) {
   command.play = true;
-  start(std::move(command), ticket);
+  start(std::move(command));
   bool any = false;
   for (LabEntry* entry : now_.entries()) {
     const auto known = finished_->find({entry->run->identity(), numbers()});
@@ -304,43 +244,32 @@ void LabTrainer::serve(const session::Reset& asked) {
 }
 
 // Keeps the present session for undo, unless it has no run.
-void LabTrainer::put_aside(session::Ticket by) {
+void LabTrainer::put_aside() {
   LabSession session = std::exchange(now_, {});
-  session.replaced_by = by;
+  now_.lineage = ++lineages_;
   now_.window = session.window;
-  after_.clear();
   if (session.runs.empty()) return;
   for (LabEntry* entry : session.kept()) {
     entry->looking.reset();
     entry->file_stamp = 0;
   }
-  before_.push_back(std::move(session));
-  if (before_.size() > kMaxSessions) drop_session();
+  aside_.push_back(std::move(session));
+  if (aside_.size() > kMaxSessions) drop_session();
 }
 
-// Drops the session that undo would bring back last. False: there is none.
+// Drops the session that undo would bring back last, else the one that redo would. False: there is none.
 bool LabTrainer::drop_session() {
-  std::vector<LabSession>& sessions = before_.empty() ? after_ : before_;
-  if (sessions.empty()) return false;
-  if (&sessions == &before_) dropped_ = sessions.front().replaced_by;
-  sessions.erase(sessions.begin());
+  if (aside_.empty()) return false;
+  const auto [first, last] = std::ranges::minmax_element(aside_, {}, &LabSession::lineage);
+  const auto dropped = first->lineage < now_.lineage ? first : last;
+  log_.forget(dropped->lineage);
+  aside_.erase(dropped);
   return true;
 }
 
-void LabTrainer::serve(const session::ExchangeSession& asked) {
-  const bool back = asked.back;
-  std::vector<LabSession>&from = back ? before_ : after_, &to = back ? after_ : before_;
-  if (from.empty())
-    fail("lab", "{}",
-         back ? "the earlier runs are not kept any more" : "the later runs are not kept any more");
-  for (LabEntry* entry : now_.kept()) {
-    entry->looking.reset();
-    entry->file_stamp = 0;
-  }
-  to.push_back(std::exchange(now_, std::move(from.back())));
-  from.pop_back();
-  come_back(true);
-  if (now_.instant) want_anew();
+void LabTrainer::serve(const session::ForgetChanges&) {
+  log_.clear();
+  aside_.clear();
 }
 
 void LabTrainer::come_back(bool by_undo) {
@@ -352,40 +281,6 @@ void LabTrainer::come_back(bool by_undo) {
   begin_round();
   if (now_.playing) release_holds();
   target_ = now_.playing ? std::numeric_limits<int32_t>::max() : now_.step;
-}
-
-// Puts in the place of each shown run the run with the same letter and specification that was made
-// last before it (or first after it). It exchanges all runs or none.
-void LabTrainer::serve(const session::ExchangeReset& asked) {
-  const bool back = asked.back;
-  std::vector<size_t> places;
-  for (const LabEntry* now : now_.entries()) {
-    RunSpec wanted = now->run->spec();
-    size_t best = now_.parked.size();
-    for (size_t i = 0; i < now_.parked.size(); ++i) {
-      const LabEntry& one = *now_.parked[i];
-      if (one.letter != now->letter || (back ? one.born >= now->born : one.born <= now->born)) continue;
-      if (best < now_.parked.size() && (one.born < now_.parked[best]->born) == back) continue;
-      wanted.train.steps = end_of(one);
-      if (one.run->spec() == wanted) best = i;
-    }
-    if (best == now_.parked.size())
-      fail("lab", "{}",
-           back ? "the runs of before the reset are not kept any more"
-                : "the runs of after the reset are not kept any more");
-    places.push_back(best);
-  }
-  if (places.empty()) return;
-  std::vector<std::unique_ptr<LabEntry>> all;
-  for (size_t place : places) all.push_back(std::move(now_.parked[place]));
-  std::erase(now_.parked, nullptr);
-  for (auto& entry : now_.runs) park(std::move(entry), now_.parked);
-  if (now_.fork) park(std::move(now_.fork), now_.parked);
-  now_.step = 0;
-  for (const auto& entry : all) now_.step = std::max(now_.step, entry->run->steps_done());
-  show(std::move(all));
-  rest_at_end();
-  if (!now_.playing) target_ = now_.step;
 }
 
 void LabTrainer::set_budget(int32_t steps) {
@@ -553,18 +448,6 @@ bool is_any(const Command& command) {
   return (std::holds_alternative<Kinds>(command) || ...);
 }
 
-bool of_one_setting(const Command& a, const Command& b) {
-  if (a.index() != b.index()) return false;
-  if (const auto* spec = std::get_if<SetSpec>(&a)) return spec->run == std::get<SetSpec>(b).run;
-  if (const auto* edit = std::get_if<EditField>(&a))
-    return edit->run == std::get<EditField>(b).run && edit->key == std::get<EditField>(b).key;
-  return std::holds_alternative<SetBudget>(a);
-}
-
-bool has_setting_of(const std::vector<Command>& commands, const Command& command) {
-  return std::ranges::any_of(commands, [&](const Command& one) { return of_one_setting(one, command); });
-}
-
 Answers::const_iterator from_ticket(const Answers& answers, Ticket ticket) {
   return std::lower_bound(answers.begin(), answers.end(), ticket,
                           [](const auto& answer, Ticket wanted) { return answer->ticket < wanted; });
@@ -578,7 +461,7 @@ Command& Command::operator=(const Command&) = default;
 Command& Command::operator=(Command&&) noexcept = default;
 Command::~Command() = default;
 
-bool replaces_runs(const Command& c) { return is_any<ReplaceRuns, RestoreSession, ExchangeSession>(c); }
+bool replaces_runs(const Command& c) { return is_any<ReplaceRuns, RestoreSession>(c); }
 
 bool can_be_taken_back(const Command& c) {
   return is_any<ForkRequest, ForkFrom, EditField, LoadText, SetBudget, Reset, ReplaceRuns, RestoreSession>(c);
@@ -587,19 +470,6 @@ bool can_be_taken_back(const Command& c) {
 Message refusal(const Answers& answers, Ticket ticket) {
   const auto at = from_ticket(answers, ticket);
   return at != answers.end() && (*at)->ticket == ticket ? (*at)->refused : Message();
-}
-
-void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last) {
-  for (auto at = from_ticket(answers, first); at != answers.end() && (*at)->ticket <= last; ++at) {
-    std::vector<Command> undo;  // the last change is taken back first
-    for (const Command& one : (*at)->change.undo)
-      if (!has_setting_of(sum.undo, one)) undo.push_back(one);
-    sum.undo.insert(sum.undo.begin(), undo.begin(), undo.end());
-    for (const Command& one : (*at)->change.redo) {
-      std::erase_if(sum.redo, [&](const Command& before) { return of_one_setting(before, one); });
-      sum.redo.push_back(one);
-    }
-  }
 }
 
 }  // namespace session

@@ -99,13 +99,13 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   copy->born = entry.born;
   copy->seconds_per_step = entry.seconds_per_step;
   copy->from_start = entry.from_start;
-  park(std::move(copy), now_.parked);
+  park(std::move(copy));
   share_bytes();
 }
 
 // Gives a run another specification: it puts the stashed run with that specification in its place, or a new one.
-void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
-  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter, edits);
+void LabTrainer::replace(LabEntry& old, RunSpec spec) {
+  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
   if (!made) {
     make_room({spec});
     made = make_entry(std::move(spec), old.letter, now_.budget);
@@ -116,7 +116,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec, int32_t edits) {
 // Puts another run in the place of one, which is stashed.
 void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
   std::swap(old, *made);
-  park(std::move(made), now_.parked);
+  park(std::move(made));
   // A run that is ahead waits for the others; the others may also return before it takes its next step.
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const LabEntry* one : now_.entries())
@@ -126,35 +126,6 @@ void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
     if (!now_.playing) target_ = now_.step;
   }
   share_bytes();
-}
-
-void LabTrainer::serve(const session::SetSpec& asked) {
-  LabEntry& old = entry(asked.run);
-  RunSpec spec = *asked.spec;
-  spec.train.steps = end_of(old);
-  const std::vector<Edit> changes = edits_between(old.spec(), spec, 0);
-  if (changes.empty()) return;
-  validate(spec);
-  if (now_.instant) {
-    for (const Edit& edit : changes)
-      if (is_shared(edit.key)) want_edited(now_.entries(), edit.key, edit.value);
-    return want(old, std::move(spec));
-  }
-  if (std::ranges::all_of(changes, [](const Edit& edit) { return is_live(edit.key); })) {
-    if (auto before = take_parked(spec, old.letter, asked.edits)) return exchange(old, std::move(before));
-    for (const Edit& edit : changes) old.run->edit(edit.key, edit.value);
-    return;
-  }
-  if (std::ranges::none_of(changes, [](const Edit& edit) { return is_shared(edit.key); }))
-    return replace(old, std::move(spec), asked.edits);
-  std::vector<RunSpec> all = specs();
-  for (RunSpec& other : all) {
-    other.seed = spec.seed;
-    other.data = spec.data;
-  }
-  all[static_cast<size_t>(asked.run)] = std::move(spec);
-  restart(std::move(all), true);
-  if (!now_.playing) target_ = 0;
 }
 
 void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
@@ -174,10 +145,10 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
 
 // ---- run D
 
-void LabTrainer::park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where) {
-  if (entry) entry->looking.reset();  // a copy of an earlier state takes memory
-  where.push_back(std::move(entry));
-  if (where.size() > kMaxParked) where.erase(where.begin());
+void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
+  entry->looking.reset();  // a copy of an earlier state takes memory
+  now_.parked.push_back(std::move(entry));
+  if (now_.parked.size() > kMaxParked) now_.parked.erase(now_.parked.begin());
 }
 
 void LabTrainer::fork(session::ForkRequest request) {
@@ -210,8 +181,7 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   const LabEntry& from = entry(source);
   made->letter = 'D';
   made->forked_from = &from == now_.fork.get() ? from.forked_from : source;
-  park(std::move(now_.fork), now_.undo);
-  now_.redo.clear();
+  if (now_.fork) park(std::move(now_.fork));
   now_.fork = std::move(made);
   share_bytes();
   if (!train) return;
@@ -283,18 +253,6 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
   made->fork_note = fmt::format("from step {}", step);
   if (!now_.playing) made->hold = step;
   return made;
-}
-
-void LabTrainer::serve(const session::ExchangeFork& asked) {
-  auto &from = asked.back ? now_.undo : now_.redo, &to = asked.back ? now_.redo : now_.undo;
-  if (from.empty() && !(asked.back && now_.fork)) return;
-  park(std::move(now_.fork), to);
-  if (!from.empty()) {
-    now_.fork = std::move(from.back());
-    from.pop_back();
-  }
-  settle_budget();
-  share_bytes();
 }
 
 // Runs that the trainer makes beside the Lab's thread: those of an instant Lab, where every change trains the whole

@@ -155,19 +155,22 @@ std::vector<LabEntry*> LabSession::entries() const {
   return all;
 }
 
+LabEntry* LabSession::find(char letter) const {
+  for (LabEntry* entry : entries())
+    if (entry->letter == letter) return entry;
+  return nullptr;
+}
+
 std::vector<LabEntry*> LabSession::kept() const {
   std::vector<LabEntry*> kept = entries();
-  for (const auto* stash : {&undo, &redo, &parked})
-    for (const auto& entry : *stash)
-      if (entry) kept.push_back(entry.get());
+  for (const auto& entry : parked) kept.push_back(entry.get());
   return kept;
 }
 
 std::vector<LabEntry*> LabTrainer::kept() const {
   std::vector<LabEntry*> kept = now_.kept();
-  for (const auto* sessions : {&before_, &after_})
-    for (const LabSession& session : *sessions)
-      for (LabEntry* entry : session.kept()) kept.push_back(entry);
+  for (const LabSession& session : aside_)
+    for (LabEntry* entry : session.kept()) kept.push_back(entry);
   return kept;
 }
 
@@ -229,7 +232,7 @@ void LabTrainer::do_work() {
   if (LabEntry* late = unscored()) return score(*late);
   if (LabEntry* late = lagging()) {
     step_entry(*late);
-    return;
+    return end_again(*late);
   }
   if (wants_step()) {
     step_all();
@@ -427,10 +430,12 @@ LabView LabTrainer::view() const {
       view.seed_check_steps += wish.until();
       view.seed_check_done += is_done(wish) ? wish.until() : trainer_.steps(wish);
     }
+  view.can_undo = log_.can_undo();
+  view.can_redo = log_.can_redo();
+  view.step_back = step_back_;
   view.restored = restored_;
   view.by_undo = by_undo_;
   view.window = window_;
-  view.dropped = dropped_;
   view.played = played_;
   view.answered = answered;
   view.answers = answers_;

@@ -17,13 +17,15 @@
 #include "training/session/lab.h"
 #include "training/session/luck.h"
 #include "training/session/session_file.h"
+#include "training/session/undo.h"
 #include "training/spec/backend_choice.h"
 #include "training/trainer/trainer.h"
 
 namespace normscope {
 
-inline constexpr size_t kMaxRuns = 4;      ///< A to D
-inline constexpr size_t kMaxParked = 12;   ///< runs and forks kept for undo; each has a network
+inline constexpr size_t kMaxRuns = 4;  ///< A to D
+inline constexpr size_t kMaxParked =
+    16;  ///< runs and forks that a session keeps for undo; each has a network
 inline constexpr size_t kMaxSessions = 3;  ///< sessions kept for undo
 
 /// A run of the Lab, and everything that the Lab shows of it in addition to the run's own state.
@@ -33,7 +35,7 @@ struct LabEntry : SessionRun {
   std::unique_ptr<Scoring> scoring;              ///< the scoring under way
   int32_t text_step = -1;                        ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< its texts so far, thinned with age
-  uint64_t born = 0;                             ///< larger for runs that were made later
+  uint64_t born = 0;                             ///< ShownRun::take
   double seconds_per_step = 0;                   ///< smoothed; 0: no step was taken here
   // `published` and the next members are copies for the views; they are renewed when the run's revision changes.
   std::shared_ptr<const RunSpec> published, published_origin;
@@ -51,6 +53,7 @@ struct LabEntry : SessionRun {
   std::unique_ptr<Inquiry> looking;               ///< measures the rest of `inquiry`
   uint64_t file_stamp = 0;                        ///< of the autosave's file, see stamp_of(); 0 = none
   bool from_start = false;                        ///< its history covers the whole run
+  bool again = false;                             ///< it is trained again, up to where it was
   std::shared_ptr<const RunSpec> wanted;  ///< instant: the specification that it will get; null: it has it
 
   bool broken() const { return run->state() == RunState::NonFinite; }
@@ -59,20 +62,19 @@ struct LabEntry : SessionRun {
 
 /// The runs that are shown, the runs that undo brings back, and their progress.
 struct LabSession {
-  std::vector<std::unique_ptr<LabEntry>> runs;  ///< A to C
-  std::unique_ptr<LabEntry> fork;               ///< D, or null
-  /// The predecessors of D, the newest last, and the forks that were undone. Null stands for "there was no D".
-  std::vector<std::unique_ptr<LabEntry>> undo, redo;
-  std::vector<std::unique_ptr<LabEntry>> parked;  ///< runs that a structural edit replaced, the newest last
+  uint64_t lineage = 0;                           ///< as in session::Session
+  std::vector<std::unique_ptr<LabEntry>> runs;    ///< A to C
+  std::unique_ptr<LabEntry> fork;                 ///< D, or null
+  std::vector<std::unique_ptr<LabEntry>> parked;  ///< runs that others replaced, the newest last
   bool playing = false;
-  bool instant = false;             ///< see session::ReplaceRuns::instant
-  int32_t step = 0, budget = 300;   ///< budget: of the run that ends last, see LabTrainer::end_of
-  int32_t portion = 300;            ///< the requested budget: steps that playing on at its end adds
-  std::string window;               ///< the text of Lab::keep()
-  session::Ticket replaced_by = 0;  ///< the command that put another session in the place of this one
+  bool instant = false;            ///< see session::ReplaceRuns::instant
+  int32_t step = 0, budget = 300;  ///< budget: of the run that ends last, see LabTrainer::end_of
+  int32_t portion = 300;           ///< the requested budget: steps that playing on at its end adds
+  std::string window;              ///< the text of Lab::keep()
 
   std::vector<LabEntry*> entries() const;  ///< the runs that are shown
-  std::vector<LabEntry*> kept() const;     ///< these and the stashed runs
+  LabEntry* find(char letter) const;       ///< of these; null without one
+  std::vector<LabEntry*> kept() const;     ///< these and the parked runs
 };
 
 class LabTrainer {
@@ -84,8 +86,8 @@ class LabTrainer {
   void open_device();
   ~LabTrainer();
 
-  /// Throws Error and then leaves everything as it was. Keeps under the ticket the Change that takes the command back.
-  void carry_out(const session::Command& command, session::Ticket ticket = 0);
+  /// Throws Error and then leaves everything as it was.
+  void carry_out(const session::Command& command, session::Ticket ticket = 0, const session::Hand& hand = {});
   void refuse(session::Ticket ticket, const Message& why);
   void pause();
 
@@ -125,15 +127,12 @@ class LabTrainer {
   void serve(const session::Pause&) { pause(); }
   void serve(const session::StepOnce&);
   void serve(const session::Reset& asked);
-  void serve(const session::ExchangeReset& asked);
   void serve(const session::SetBudget& asked) { set_budget(asked.steps); }
   void serve(const session::SetBackend& asked);
   void serve(const session::SetSpeed& asked);
   void serve(const session::EditField& asked);
-  void serve(const session::SetSpec& asked);
   void serve(const session::ForkRequest& asked) { fork(asked); }
   void serve(const session::ForkFrom& asked);
-  void serve(const session::ExchangeFork& asked);
   void serve(const session::LoadText& asked);
   void serve(const session::CheckSeeds& asked);
   void serve(const session::MeasureBatch&);
@@ -141,15 +140,14 @@ class LabTrainer {
   void serve(const session::Inquire& asked);
   void serve(const session::PlayStep& asked, session::Ticket ticket);
   void serve(const session::Suppose& asked);
-  void serve(const session::ReplaceRuns& asked, session::Ticket ticket) {
-    asked.known ? open(asked, ticket) : start(asked, ticket);
-  }
-  void serve(const session::TakeBack& asked);
+  void serve(const session::ReplaceRuns& asked) { asked.known ? open(asked) : start(asked); }
   void serve(const session::SaveSession& asked);
-  void serve(const session::RestoreSession& asked, session::Ticket ticket);
-  void serve(const session::ExchangeSession& asked);
-  void start(session::ReplaceRuns command, session::Ticket ticket);
-  void open(session::ReplaceRuns command, session::Ticket ticket);
+  void serve(const session::RestoreSession& asked);
+  void serve(const session::Undo&, session::Ticket ticket) { step_back(true, ticket); }
+  void serve(const session::Redo&, session::Ticket ticket) { step_back(false, ticket); }
+  void serve(const session::ForgetChanges&);
+  void start(session::ReplaceRuns command);
+  void open(session::ReplaceRuns command);
   void play_to(int32_t step);
   void set_budget(int32_t steps);
   void fork(session::ForkRequest request);
@@ -170,20 +168,23 @@ class LabTrainer {
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
-  void put_aside(session::Ticket by);
+  void put_aside();
   bool drop_session();
   void come_back(bool by_undo);
 
-  /// The session as a command found it.
-  struct Snapshot {
-    std::string letters;
-    std::vector<std::shared_ptr<const RunSpec>> specs;
-    std::vector<int32_t> edits;
-    int32_t budget = 0;
-    bool playing = false;
-  };
-  Snapshot found() const;
-  session::Change change_by(const session::Command& command, const Snapshot& before) const;
+  // Of undo, see lab_undo.cpp.
+  session::ShownRun shown_run(LabEntry& entry);
+  session::Session shown_session();
+  void note_change(session::Session before, const session::Hand& hand);
+  void step_back(bool undo, session::Ticket ticket);
+  void become(const session::Session& to);
+  std::vector<std::unique_ptr<LabEntry>> missing_runs(const session::Session& to);
+  std::unique_ptr<LabEntry> take_kept(const session::ShownRun& run);
+  std::unique_ptr<LabEntry> make_again(const session::ShownRun& run);
+  void show_as(LabEntry& entry, const session::ShownRun& run);
+  void end_again(LabEntry& entry) const;
+  void exchange_session(uint64_t lineage);
+
   void keep_answer(session::Answer answer);
 
   std::vector<LabEntry*> kept() const;  ///< of all sessions
@@ -199,8 +200,8 @@ class LabTrainer {
   void show(std::vector<std::unique_ptr<LabEntry>> all);
   void begin_round();
   void restart(std::vector<RunSpec> specs, bool parked = false);
-  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter, int32_t edits = -1);
-  void park(std::unique_ptr<LabEntry> entry, std::vector<std::unique_ptr<LabEntry>>& where);
+  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
+  void park(std::unique_ptr<LabEntry> entry);
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
   void bring_budget();
@@ -215,7 +216,7 @@ class LabTrainer {
   std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void park_copy(const LabEntry& entry);
-  void replace(LabEntry& old, RunSpec spec, int32_t edits = -1);
+  void replace(LabEntry& old, RunSpec spec);
   void exchange(LabEntry& old, std::unique_ptr<LabEntry> made);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
@@ -274,8 +275,11 @@ class LabTrainer {
   mutable std::optional<DataNumbers> data_;
   bool noted_too_large_ = false;
   LabSession now_;
-  std::vector<LabSession> before_, after_;  ///< sessions that undo and redo bring back, the nearest last
-  session::Ticket dropped_ = 0;             ///< LabView::dropped
+  std::vector<LabSession> aside_;  ///< sessions that undo and redo bring back
+  uint64_t lineages_ = 0;          ///< sessions so far
+  session::UndoLog log_;
+  LabView::StepBack step_back_;
+  bool began_anew_ = false;  ///< whether the command that is carried out restarts all runs
 
   uint64_t made_ = 0;   ///< runs made so far, see LabEntry::born
   int32_t target_ = 0;  ///< steps are taken while now_.step < min(target_, now_.budget)

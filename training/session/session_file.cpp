@@ -240,12 +240,12 @@ void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession
   while (!has_room(bytes) && drop_session()) continue;
 }
 
-void LabTrainer::serve(const session::RestoreSession& command, session::Ticket ticket) {
+void LabTrainer::serve(const session::RestoreSession& command) {
   SavedSession saved = read_session(command.folder);
   require_bytes_for(command.folder, saved);
   std::vector<std::unique_ptr<LabEntry>> loaded;
   for (const SessionRun& run : saved.runs) loaded.push_back(load_entry(command.folder, run));
-  put_aside(ticket);
+  put_aside();
   now_.step = saved.step;
   now_.budget = saved.budget;
   now_.portion = saved.portion;

@@ -159,7 +159,7 @@ TEST_CASE("the brush changes the layers that it passes and no others, by mouse a
     for (Sub sub : subs_of(false))
       CHECK((norm_at(wiring, {layer, sub, Slot::Before}) != NormKind::None) == (layer < 3));
   mouse.driver.key("Ctrl+Z");
-  CHECK(mouse.last<TakeBack>());  // nothing has answered the edit
+  CHECK(mouse.last<Undo>());
 }
 
 TEST_CASE("the list of kinds has every kind of the engine, with a line of its own") {

@@ -223,7 +223,7 @@ TEST_CASE("a restored session takes the place of the runs that are shown, which 
     REQUIRE(window.view().runs.size() == static_cast<size_t>(runs));
     CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
   }
-  CHECK_FALSE(window.state.session.undo.can_undo());
+  CHECK_FALSE(window.state.session.can_undo());
 }
 
 TEST_CASE("only the newest opened files can be undone, and fewer where memory has no room for them") {
@@ -239,7 +239,7 @@ TEST_CASE("only the newest opened files can be undone, and fewer where memory ha
       CHECK(window.view().message.empty());
     }
     int count = 0;
-    for (; window.state.session.undo.can_undo(); ++count) {
+    for (; window.state.session.can_undo(); ++count) {
       window.key("Ctrl+Z");
       CHECK(window.message() == "the earlier runs are back as they were left; what was training goes on");
       CHECK(window.view().runs.size() == 1);

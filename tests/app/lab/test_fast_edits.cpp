@@ -52,7 +52,7 @@ inline std::vector<RunSpec> one_tiny_run() {
                                                              {"train.batch", "1"}})};
 }
 
-/// A Lab and its undo log without a screen.
+/// A Lab without a screen.
 struct Hand {
   explicit Hand(LabOptions options = fixture::quiet_lab()) : lab(std::move(options)) {
     lab.post(ReplaceRuns{one_tiny_run(), {}, false});
@@ -62,23 +62,14 @@ struct Hand {
     gate.set(false);
     lab.wait_idle();
     view = lab.view();
-    log.settle(*view);
   }
   Ticket give(const Command& command, uint64_t gesture = 0) {
-    const Ticket ticket = lab.post(command);
-    log.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', gesture);
-    return ticket;
+    return lab.post(command, {.gesture = gesture});
   }
-  bool step(bool undo) {
-    std::vector<Command> commands;
-    const bool any = (undo ? log.undo(commands) : log.redo(commands)).has_value();
-    for (const Command& command : commands) lab.post(command);
-    return any;
-  }
+  void step(bool undo) { lab.post(undo ? Command(Undo{}) : Command(Redo{})); }
 
-  shell::UndoLog log;
   std::shared_ptr<const LabView> view;
-  Lab lab;  // its end is told to the log
+  Lab lab;
   Gate gate{lab};
 };
 
@@ -91,29 +82,23 @@ using fixture::Gate, fixture::Hand, fixture::layers, fixture::one_tiny_run;
 
 namespace {
 
-/// What session and undo log should come to: the same hand over a trainer that answers at once.
+/// What the session should come to: the same hand over a trainer that answers at once.
 struct Expectation {
   struct Entry {
     int before, after;
-    bool refused;
   };
   int layers = 1, newest = 1;
   std::vector<Entry> done, undone;
 
-  /// Leaves nothing of what was refused, once that is known.
-  void answered() {
-    std::erase_if(done, [](const Entry& entry) { return entry.refused; });
-    std::erase_if(undone, [](const Entry& entry) { return entry.refused; });
-  }
   void undo() {
     if (done.empty()) return;
-    if (!done.back().refused) layers = done.back().before;
+    layers = done.back().before;
     undone.push_back(done.back());
     done.pop_back();
   }
   void redo() {
     if (undone.empty()) return;
-    if (!undone.back().refused) layers = undone.back().after;
+    layers = undone.back().after;
     done.push_back(undone.back());
     undone.pop_back();
   }
@@ -130,13 +115,12 @@ void play(Hand& hand, const std::string& script) {
     if (action == 'e') {
       hand.give(EditField{0, "model.layers", std::to_string(++expected.newest)});
       expected.undone.clear();
-      expected.done.push_back({expected.layers, expected.newest, false});
+      expected.done.push_back({expected.layers, expected.newest});
       expected.layers = expected.newest;
     } else if (action == 'x') {
       hand.give(EditField{0, "model.heads", "3"});
-      expected.done.push_back({0, 0, true});
     } else if (action == 'u') {
-      CHECK(hand.step(true) == !expected.done.empty());
+      hand.step(true);
       expected.undo();
     } else if (action == 'y') {
       hand.step(false);
@@ -144,22 +128,21 @@ void play(Hand& hand, const std::string& script) {
     } else {
       hand.rest();
       hand.gate.set(true);
-      expected.answered();
     }
   }
   hand.rest();
-  expected.answered();
   CHECK(layers(*hand.view) == std::to_string(expected.layers));
   // One at a time, back to the start.
   while (!expected.done.empty()) {
-    REQUIRE(hand.step(true));
+    CHECK(hand.view->can_undo);
+    hand.step(true);
     hand.rest();
     expected.undo();
     CHECK(layers(*hand.view) == std::to_string(expected.layers));
   }
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK_FALSE(hand.view->can_undo);
   CHECK(layers(*hand.view) == std::to_string(start));
-  hand.log.clear();
+  hand.give(ForgetChanges{});
 }
 
 /// All texts of so many of these letters.
@@ -202,7 +185,7 @@ TEST_CASE("three quick edits of a deep model are taken back one by one, whatever
     lab.key("Ctrl+Z");
     CHECK(layers(lab.view()) == before);
   }
-  CHECK_FALSE(lab.state.session.undo.can_undo());
+  CHECK_FALSE(lab.state.session.can_undo());
 }
 
 TEST_CASE(
@@ -215,11 +198,10 @@ TEST_CASE(
     if (i % 2 == 0) continue;
     // As a frame in the middle sees it: the newest view, whatever has been answered by then.
     hand.view = hand.lab.view();
-    hand.log.settle(*hand.view);
   }
   hand.rest();
   for (int i = 5; i >= 0; --i) {
-    REQUIRE(hand.step(true));
+    hand.step(true);
     hand.rest();
     CHECK(layers(*hand.view) == std::to_string(1 + i));
   }
@@ -263,7 +245,6 @@ TEST_CASE("a drag over a slow trainer is one entry, and so are budgets and forks
   fork.source = 7;  // refused: what is taken back is the fork before
   hand.give(fork);
   hand.step(true);
-  hand.step(true);
   hand.rest();
   CHECK(hand.view->runs.size() == 1);
   CHECK(hand.view->budget == 100);
@@ -276,7 +257,7 @@ TEST_CASE("a drag over a slow trainer is one entry, and so are budgets and forks
   hand.step(true);
   hand.rest();
   CHECK(hand.view->runs[0].spec->train.schedule.peak == 0.003f);
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK_FALSE(hand.view->can_undo);
 }
 
 TEST_CASE("a press is one entry, whatever it changes, and ends where something was taken back") {
@@ -292,7 +273,7 @@ TEST_CASE("a press is one entry, whatever it changes, and ends where something w
     if (answered) hand.rest();
   };
   const auto step = [&](bool undo, const std::string& to) {
-    REQUIRE(hand.step(undo));
+    hand.step(undo);
     hand.rest();
     CHECK(state() == to);
   };
@@ -305,7 +286,7 @@ TEST_CASE("a press is one entry, whatever it changes, and ends where something w
   CHECK(state() == "0.03 2 70");
   step(true, "0.02 2 70");
   step(true, start);
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK_FALSE(hand.view->can_undo);
   step(false, "0.02 2 70");
   drag(EditField{0, "train.lr", "0.04"}, 1);
   hand.rest();
@@ -332,13 +313,12 @@ TEST_CASE("what was refused leaves what can be made again") {
   hand.rest();
   hand.step(true);
   hand.rest();
-  REQUIRE(hand.log.can_redo());
+  REQUIRE(hand.view->can_redo);
   hand.give(EditField{0, "model.heads", "3"});
   hand.give(EditField{0, "model.heads", "5"});
-  CHECK_FALSE(hand.log.can_redo());
   hand.rest();
-  CHECK(hand.log.can_redo());
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK(hand.view->can_redo);
+  CHECK_FALSE(hand.view->can_undo);
   hand.step(false);
   hand.rest();
   CHECK(layers(*hand.view) == "2");
@@ -347,7 +327,7 @@ TEST_CASE("what was refused leaves what can be made again") {
 TEST_CASE("runs that replace all others are one entry, and refused ones are none") {
   Hand hand;
   const auto steps_to = [&](bool back, const std::string& to) {
-    REQUIRE(hand.step(back));
+    hand.step(back);
     hand.rest();
     CHECK(layers(*hand.view) == to);
   };
@@ -358,7 +338,7 @@ TEST_CASE("runs that replace all others are one entry, and refused ones are none
   hand.give(ReplaceRuns{wrong, {}, false});
   hand.rest();
   steps_to(true, "1");
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK_FALSE(hand.view->can_undo);
   steps_to(false, "2");
   hand.give(ReplaceRuns{one_tiny_run(), {}, false});
   hand.rest();
@@ -366,10 +346,10 @@ TEST_CASE("runs that replace all others are one entry, and refused ones are none
   for (int time = 0; time < 2; ++time) {
     steps_to(true, "2");
     steps_to(true, "1");
-    CHECK_FALSE(hand.log.can_undo());
+    CHECK_FALSE(hand.view->can_undo);
     steps_to(false, "2");
     steps_to(false, "1");
-    CHECK_FALSE(hand.log.can_redo());
+    CHECK_FALSE(hand.view->can_redo);
   }
 }
 
@@ -384,7 +364,7 @@ TEST_CASE("what a round that failed left unanswered is refused, and leaves no en
   CHECK(hand.view->answered == lost);
   CHECK(test::contains(refusal(hand.view->answers, lost), "nobody can be told"));
   CHECK(layers(*hand.view) == "1");
-  CHECK_FALSE(hand.log.can_undo());
+  CHECK_FALSE(hand.view->can_undo);
 }
 
 }  // namespace normscope::test_fast_edits

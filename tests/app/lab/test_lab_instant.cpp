@@ -34,13 +34,13 @@ TEST_CASE("a number that is held at rest asks for nothing more, whatever its val
   }
 }
 
-TEST_CASE("a dragged setting leaves the runs of the values that it passed behind, pale, until the button is up") {
+TEST_CASE(
+    "a dragged setting leaves the runs of the values that it passed behind, pale, until the button is up") {
   Instant lab;
   view::LabData data;
   const auto shown = [&] {
     std::vector<std::string> values;
-    for (const plot::Series& line :
-         panels::loss_plot(lab.view(), data, lab.state.screens.lab.shown()).series)
+    for (const plot::Series& line : panels::loss_plot(lab.view(), data, lab.state.screens.lab.shown()).series)
       if (test::contains(line.id, " at ")) {
         CHECK(line.alpha < 0.5f);
         values.push_back(line.name);

@@ -96,7 +96,7 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
       *lab.run('A').spec,
       {{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}});
   const auto history = lab.run('A').history;
-  lab.ask(session::SetSpec{0, std::make_shared<const RunSpec>(huge)});
+  lab.ask(session::ForkRequest{0, huge, true, "", -1, false});
   CHECK(test::contains(lab.view().message, "needs about"));
   CHECK(lab.run('A').history == history);
   lab.train(1);

@@ -93,7 +93,7 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   lab::pin_cursor(transport, from.view(), 12);
   CHECK(differing(picture_of(from), opened) > 2 * few);
   // The runs of before come back.
-  REQUIRE(to.state.session.undo.can_undo());
+  REQUIRE(to.state.session.can_undo());
   to.key("Ctrl+Z");
   CHECK(to.view().step == 0);
 }

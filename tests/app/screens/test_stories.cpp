@@ -253,10 +253,9 @@ class Telling {
   /// began, and its edits.
   std::string state() {
     const LabView& view = *lab_->state.session.view;
-    const shell::UndoLog& undo = lab_->state.session.undo;
     std::string text = fmt::format("step {} of {}{}{}{}{}", view.step, view.budget,
                                    view.playing ? ", playing" : "", view.instant ? ", instant" : "",
-                                   undo.can_undo() ? ", undo" : "", undo.can_redo() ? ", redo" : "");
+                                   view.can_undo ? ", undo" : "", view.can_redo ? ", redo" : "");
     for (const int step : lab_->state.screens.lab.transport().bookmarks)
       text += fmt::format(", bookmark {}", step);
     text += "\n";

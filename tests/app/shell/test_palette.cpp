@@ -121,7 +121,7 @@ TEST_CASE("every placement is in the palette by its name") {
     REQUIRE(lab.last<session::ForkRequest>());
     const ModelConfig& model = lab.last<session::ForkRequest>()->spec.model;
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
-    CHECK(lab.state.session.undo.can_undo());
+    CHECK(lab.state.session.can_undo());
   }
 }
 

@@ -23,36 +23,27 @@ void give(LiveDriver& lab, const Command& command) {
   lab.settle();
 }
 
-// Gives a command before any view tells what became of it.
-void give_unseen(LiveDriver& lab, const Command& command) {
-  const Ticket ticket = lab.lab.post(command);
-  lab.state.session.undo.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', 0);
-}
-
 }  // namespace
 
-TEST_CASE(
-    "what is refused is no entry, and what came after it is taken back, though no view tells of either yet") {
+TEST_CASE("what is refused is no entry, and what came after it is taken back") {
   LiveDriver lab;
   const std::vector<RunSpec> start = specs_of(lab.view());
   for (const Command& command : {Command(EditField{-1, "model.heads", "3"}),  // of a width of 16
                                  Command(EditField{-1, "model.sequence", "8"})})
-    give_unseen(lab, command);
+    lab.lab.post(command);
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   lab.key("Ctrl+Z");
   CHECK(specs_of(lab.view()) == start);
-  CHECK_FALSE(lab.state.session.undo.can_undo());
+  CHECK_FALSE(lab.state.session.can_undo());
 }
 
 TEST_CASE("an edit that follows an undo before any view tells of it is taken back to what the undo left") {
   LiveDriver lab;
   const std::vector<RunSpec> start = specs_of(lab.view());
   give(lab, EditField{-1, "train.batch", "2"});
-  std::vector<Command> commands;
-  REQUIRE(lab.state.session.undo.undo(commands));
-  for (const Command& one : commands) lab.lab.post(one);
-  give_unseen(lab, EditField{-1, "model.sequence", "8"});
+  lab.lab.post(Undo{});
+  lab.lab.post(EditField{-1, "model.sequence", "8"});
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);
@@ -99,11 +90,11 @@ TEST_CASE("undone to the start the specifications are those of the start, whatev
       }
       lab.train(1);
     }
-    for (int i = 0; i < 40 && lab.state.session.undo.can_undo(); ++i) {
+    for (int i = 0; i < 40 && lab.state.session.can_undo(); ++i) {
       lab.key("Ctrl+Z");
     }
     INFO(lab.view().message);
-    CHECK_FALSE(lab.state.session.undo.can_undo());
+    CHECK_FALSE(lab.state.session.can_undo());
     CHECK(lab.view().budget == budget);
     const std::vector<RunSpec> end = specs_of(lab.view());
     REQUIRE(end.size() == start.size());
@@ -140,7 +131,7 @@ TEST_CASE("undo goes back by presses of the button and held keys, not by setting
     lab.key("Ctrl+Z");
     CHECK(rate() == were.back());
   }
-  CHECK_FALSE(lab.state.session.undo.can_undo());
+  CHECK_FALSE(lab.state.session.can_undo());
 }
 
 TEST_CASE("an edit that is undone leaves the step, the weights and the losses of a run that never had it") {
@@ -165,15 +156,13 @@ TEST_CASE("what one press changed in several runs is taken back, and made again,
   const std::vector<RunSpec> start = specs_of(lab.view());
   for (const Command& command :
        {Command(EditField{0, "train.lr", "0.1"}), Command(EditField{1, "train.warmup", "7"}),
-        Command(EditField{1, "train.lr", "0.2"})}) {
-    const Ticket ticket = lab.lab.post(command);
-    lab.state.session.undo.note(std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', 7);
-  }
+        Command(EditField{1, "train.lr", "0.2"})})
+    lab.lab.post(command, {.gesture = 7});
   lab.settle();
   const std::vector<RunSpec> changed = specs_of(lab.view());
   lab.key("Ctrl+Z");
   CHECK(specs_of(lab.view()) == start);
-  CHECK_FALSE(lab.state.session.undo.can_undo());
+  CHECK_FALSE(lab.state.session.can_undo());
   lab.key("Ctrl+Shift+Z");
   CHECK(specs_of(lab.view()) == changed);
 }

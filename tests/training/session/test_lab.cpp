@@ -147,15 +147,13 @@ class ToldLab {
       lab_->post(session::SetBudget{std::stoi(word)});
     } else if (verb == "reset") {
       lab_->post(session::Reset{static_cast<bool>(words >> word)});
-    } else if (verb == "exchange") {
-      lab_->post(session::ExchangeReset{words >> word && word == "back"});
-    } else if (verb == "session") {
-      lab_->post(session::ExchangeSession{words >> word && word == "back"});
+    } else if (verb == "undo") {
+      lab_->post(session::Undo{});
+    } else if (verb == "redo") {
+      lab_->post(session::Redo{});
     } else if (verb == "edit") {
       words >> word >> key >> value;
-      edited_ = lab_->post(session::EditField{run_of(word), key, value});
-    } else if (verb == "unedit") {
-      lab_->post(session::TakeBack{edited_, edited_});
+      lab_->post(session::EditField{run_of(word), key, value});
     } else if (verb == "text") {
       words >> word;
       lab_->post(session::LoadText{word});
@@ -184,10 +182,6 @@ class ToldLab {
         with(word, words, *fork.spec);
       }
       lab_->post(fork);
-    } else if (verb == "remove") {
-      lab_->post(session::ExchangeFork{true});
-    } else if (verb == "restore") {
-      lab_->post(session::ExchangeFork{false});
     } else if (verb == "save") {
       lab_->post(session::SaveSession{folder_.path.string()});
     } else if (verb == "open") {  // in another Lab
@@ -203,7 +197,6 @@ class ToldLab {
   std::unique_ptr<Lab> lab_;
   mutable std::shared_ptr<const LabView> view_;
   std::vector<std::shared_ptr<const History>> seen_;
-  session::Ticket edited_ = 0;
 };
 
 TEST_CASE("what went to the budget was measured, knows its data, and took time") {

@@ -188,7 +188,6 @@ TEST_CASE("no answer is ever shown under other settings than its own") {
   const auto one_of = [&](std::initializer_list<const char*> all) {
     return all.begin()[random() % all.size()];
   };
-  session::Ticket last = 0;
   const auto move = [&](const LabView& view) {
     const auto edit = [&](int32_t run, const char* key, const char* value) {
       return lab.post(session::EditField{run, key, value});
@@ -204,11 +203,11 @@ TEST_CASE("no answer is ever shown under other settings than its own") {
       case 3:
         return lab.post(request(view, run, one_of({"pre", "none"})));
       case 4:
-        return lab.post(session::ExchangeFork{});
+        return lab.post(session::Undo{});
       case 5:
         return lab.post(session::SetBudget{5 + static_cast<int32_t>(random() % 2)});
       case 6:
-        return lab.post(session::TakeBack{last, last});
+        return lab.post(session::Redo{});
       case 7:
       case 8:
         return lab.post(session::Suppose{{small_spec(one_of({"post", "none", "sandwich"}))}});
@@ -218,7 +217,7 @@ TEST_CASE("no answer is ever shown under other settings than its own") {
   };
   int64_t fresh = 0, seeds = 0, questions = 0;
   for (int movement = 0; movement < 1000; ++movement) {
-    last = move(*lab.view());
+    move(*lab.view());
     if (random() % 8 == 0) lab.wait_idle();
     const auto view = lab.view();
     for (const RunView& run : view->runs) {

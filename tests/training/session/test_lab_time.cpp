@@ -269,7 +269,7 @@ TEST_CASE("readers and commanders from many threads") {
       lab.post(session::EditField{i % 3, "train.lr", std::to_string(0.001 * (1 + i % 4))});
       if (i % 5 == 2 && lab.view()->runs.size() >= 3)
         lab.post(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
-      if (i % 5 == 4) lab.post(session::ExchangeFork{});
+      if (i % 5 == 4) lab.post(session::Undo{});
       if (i % 6 == 5) lab.post(session::Pause{});
       lab.post(session::Play{});
       std::this_thread::sleep_for(std::chrono::milliseconds(3));

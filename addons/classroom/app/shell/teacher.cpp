@@ -471,7 +471,7 @@ void begin_lesson(Ui& ui, Teaching& teaching, ShownSession& session) {
   teaching.wrong = 0;
   teaching.wait_until = 0;
   teaching.says.clear();
-  session.undo.clear();
+  session.asked.emplace_back(session::ForgetChanges{});
   ui.focus("");
   ui.edit() = {};
 }

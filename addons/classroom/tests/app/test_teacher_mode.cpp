@@ -113,9 +113,9 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
   lab.lab.post(session::SaveSession{folder.file("plain")});
   lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   lab.settle();
-  REQUIRE(lab.state.session.undo.can_undo());
+  REQUIRE(lab.state.session.can_undo());
   begin(lab, {{"settings", Hold::Locked}, {"plot/loss", Hold::Hidden}});
-  CHECK_FALSE(lab.state.session.undo.can_undo());  // of before
+  CHECK_FALSE(lab.state.session.can_undo());  // of before
   lab.ask(session::SaveSession{folder.file("class")});
   REQUIRE(lab.view().message.empty());
 

@@ -128,8 +128,7 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   WorkerFixture watched;
   const auto first = watched.take(maker.step_of(0));
   CHECK(first->facts->change_from.empty());
-  maker.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(test::with_fields(
-                                         *maker.lab.view()->runs[0].spec, {{"model.placement", "pre"}}))});
+  maker.lab.post(session::EditField{0, "model.placement", "pre"});
   const auto changed = watched.take(maker.step_of(0));
   REQUIRE(changed->facts);
   const StepFacts& facts = *changed->facts;

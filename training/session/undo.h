@@ -1,0 +1,76 @@
+// What undo knows. A run is a function of what it is, so a change of the Lab is two values: the session before it and
+// the session after it. Taking a change back merges values: what the change made goes back to what it was, and what
+// came since (training, a longer budget) stays. The trainer then shows the merged session: its runs are those that it
+// keeps, as they were left, or they are trained again to the same bits.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/spec/spec.h"
+
+namespace normscope::session {
+
+/// A run of the Lab: what it is, and how it is shown.
+struct ShownRun {
+  char letter = 'A';
+  std::shared_ptr<const RunSpec> origin{};  ///< at step 0; never null. Its budget does not count.
+  std::vector<Edit> edits{};                ///< the applied ones, then those whose step has not come
+  std::string data{};                       ///< DataIdentity::hash
+  bool goes_on = false;                     ///< from a file: origin and edits do not tell its weights
+  uint64_t take = 0;                        ///< tells two trainings of one run apart, as a reset makes them
+  int32_t forked_from = -1, fork_step = 0;  ///< as in SessionRun, with the next two
+  std::string fork_note{};
+  int32_t hold = -1;
+  int32_t end = 0;  ///< of its budget
+
+  /// Whether both are one training, however far it has come.
+  bool is_run(const ShownRun& other) const;
+};
+
+/// What the Lab shows. It says nothing of weights and losses, which follow from it.
+struct Session {
+  uint64_t lineage = 0;        ///< of all runs that came together; other runs in their place have another
+  std::vector<ShownRun> runs;  ///< by letter
+  int32_t step = 0, portion = 0;
+  bool playing = false;
+  char selected = 'A';  ///< the run in the diagram
+
+  const ShownRun* find(char letter) const;
+};
+
+/// Does to `now` what turns `from` into `to`, wherever `now` is still as `from`.
+Session merged(const Session& now, const Session& from, const Session& to);
+
+/// The changes that can be taken back and made again, each a press of a hand or a command.
+class UndoLog {
+ public:
+  /// Adds a change, or joins it to the newest one if both are of one gesture (0: of none). False if it changed nothing.
+  /// `replaces`: everything was begun anew, so all of `before` comes back, its step too.
+  bool note(Session before, Session after, bool replaces, uint64_t gesture);
+  /// What is to be shown next; nothing if there is nothing to take back or to make again. Changes that would do nothing
+  /// any more are dropped on the way.
+  std::optional<Session> next(bool undo, const Session& now);
+  /// To be called when the session of next() is shown: both ends of the change are kept as they were left.
+  void stepped(bool undo, Session left, Session now);
+  bool can_undo() const { return !done_.empty(); }
+  bool can_redo() const { return !undone_.empty(); }
+  /// Whether a change leads to this lineage.
+  bool needs(uint64_t lineage) const;
+  /// Forgets the changes that lead to this lineage, and those that only they lead to.
+  void forget(uint64_t lineage);
+  void clear();
+
+ private:
+  struct Entry {
+    Session before, after;
+    bool replaces = false;
+    uint64_t gesture = 0;
+  };
+  std::vector<Entry> done_, undone_;  ///< the nearest last
+};
+
+}  // namespace normscope::session
