@@ -179,6 +179,7 @@ class LabTrainer {
   void step_back(bool undo, session::Ticket ticket);
   void become(const session::Session& to);
   std::vector<std::unique_ptr<LabEntry>> missing_runs(const session::Session& to);
+  bool is_an_edit_away(LabEntry& entry, const session::ShownRun& run);
   std::unique_ptr<LabEntry> take_kept(const session::ShownRun& run);
   std::unique_ptr<LabEntry> make_again(const session::ShownRun& run);
   void show_as(LabEntry& entry, const session::ShownRun& run);

@@ -84,7 +84,7 @@ std::unique_ptr<LabEntry> LabTrainer::take_kept(const session::ShownRun& run) {
 
 /// A run that is not kept any more, to be trained again. One that goes on from a file has a past that nobody knows.
 std::unique_ptr<LabEntry> LabTrainer::make_again(const session::ShownRun& run) {
-  if (run.goes_on) fail("undo", "run {} went on from a file and is not kept as it was left", run.letter);
+  if (run.goes_on) fail("undo", "run {} went on from a file and is not kept any more", run.letter);
   auto made = make_entry(*run.origin, run.letter, run.end);
   if (now_.instant) return made;  // its run is wanted from the trainer
   if (made->run->identity().data.hash != run.data)
@@ -95,6 +95,18 @@ std::unique_ptr<LabEntry> LabTrainer::make_again(const session::ShownRun& run) {
   return made;
 }
 
+/// Whether live edits of the run's next step make it the other run, since it made no step with those that it has.
+bool LabTrainer::is_an_edit_away(LabEntry& entry, const session::ShownRun& run) {
+  session::ShownRun shown = shown_run(entry);
+  const std::vector<Edit> now = std::exchange(shown.edits, run.edits);
+  if (!shown.is_run(run)) return false;
+  const auto [own, other] = std::ranges::mismatch(now, run.edits);
+  const auto is_next = [&](const Edit& edit) {
+    return is_live(edit.key) && edit.step == entry.run->steps_done() + 1;
+  };
+  return std::all_of(own, now.end(), is_next) && std::all_of(other, run.edits.end(), is_next);
+}
+
 /// Returns, by the runs of the session, those that are not shown yet: as they were left, or to be trained again.
 std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::Session& to) {
   std::vector<std::unique_ptr<LabEntry>> found(to.runs.size());
@@ -102,7 +114,9 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::S
   std::vector<RunSpec> specs;
   for (size_t i = 0; i < to.runs.size(); ++i) {
     LabEntry* shown = now_.find(to.runs[i].letter);
-    if (shown && (now_.instant || shown_run(*shown).is_run(to.runs[i]))) continue;
+    if (shown &&
+        (now_.instant || shown_run(*shown).is_run(to.runs[i]) || is_an_edit_away(*shown, to.runs[i])))
+      continue;
     found[i] = take_kept(to.runs[i]);
     if (found[i]) continue;
     lost.push_back(i);
@@ -118,8 +132,8 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::S
   }
   std::string letters;
   for (const size_t i : lost) letters += (letters.empty() ? "" : "+") + std::string(1, to.runs[i].letter);
-  if (!lost.empty() && !now_.instant)
-    message = Message("{} is trained again from step 0: it is not kept as it was left", letters);
+  if (!lost.empty() && !now_.instant && to.step > 0)
+    message = Message("{} from step 0 again: what had been trained is not kept", letters);
   return found;
 }
 
@@ -163,6 +177,12 @@ void LabTrainer::show_as(LabEntry& entry, const session::ShownRun& run) {
   entry.fork_note = run.fork_note;
   entry.hold = run.hold;
   if (!now_.instant) {
+    RunSpec spec = *run.origin;
+    spec.train.steps = end_of(entry);
+    for (const Edit& edit : run.edits)
+      if (edit.step <= entry.run->steps_done() + 1) set_field(spec, edit.key, edit.value);
+    for (const Edit& edit : edits_between(entry.run->spec(), spec, 0))
+      if (is_live(edit.key) && !entry.again) entry.run->edit(edit.key, edit.value);
     if (end_of(entry) != run.end) entry.run->set_budget(run.end);
     return;
   }
