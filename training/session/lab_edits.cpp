@@ -354,9 +354,10 @@ std::vector<Trainer::Request> LabTrainer::instant_runs(const std::vector<RunSpec
   const auto want_seeds = [&](uint64_t first, uint64_t last) {
     for (uint64_t i = first; i <= last; ++i, ++rank)
       for (const LabEntry* entry : now_.entries()) {
-        RunSpec spec = entry->spec();
-        spec.seed += i;
-        want(std::move(spec), false);
+        Trainer::Request run = whole_of(entry->spec(), false);
+        run.wish = with_other_seed(run.wish.run(), i, *cpu_);
+        run.rank = rank;
+        all.push_back(std::move(run));
       }
   };
   const bool question = supposed_.size() == 1;

@@ -461,7 +461,12 @@ const std::string& LabTrainer::card_key(LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
   entry.key_revision = run.revision();
-  return entry.key = run.identity().from_scratch().key();
+  std::string key = run.identity().from_scratch().key();
+  if (key != entry.key) {
+    entry.spread.reset();
+    entry.spread_at.reset();
+  }
+  return entry.key = std::move(key);
 }
 
 void LabTrainer::serve(const session::CheckSeeds& asked) {
@@ -519,10 +524,8 @@ std::vector<Trainer::Request> LabTrainer::other_seeds() {
 }
 
 std::shared_ptr<const RunSpread> LabTrainer::spread_of_card(LabEntry& entry) const {
-  const std::string& key = card_key(entry);
-  if (entry.spread_key == key && entry.spread_at == trainer_.ended()) return entry.spread;
-  if (entry.spread_key != key) entry.spread.reset();
-  entry.spread_key = key;
+  card_key(entry);
+  if (entry.spread_at == trainer_.ended()) return entry.spread;
   entry.spread_at = trainer_.ended();
   std::vector<std::shared_ptr<const RunRecord>> known;
   for (uint64_t i = 1; i <= kOtherSeeds; ++i)

@@ -45,8 +45,7 @@ struct LabEntry : SessionRun {
   std::string key;  ///< of the run from scratch, at `key_revision`: its other seeds are known under it
   uint64_t key_revision = 0;
   std::shared_ptr<const RunSpread> spread;  ///< of the runs with other seeds that had ended at `spread_at`
-  std::string spread_key;                   ///< `key` of `spread`
-  uint64_t spread_at = 0;                   ///< Trainer::ended()
+  std::optional<uint64_t> spread_at;        ///< Trainer::ended(); nothing: not looked since `key` changed
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured

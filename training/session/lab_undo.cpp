@@ -12,11 +12,8 @@
 namespace normscope {
 
 session::ShownRun LabTrainer::shown_run(LabEntry& entry) {
-  session::ShownRun shown{.letter = entry.letter, .origin = published_spec(entry), .take = entry.born};
-  shown.forked_from = entry.forked_from;
-  shown.fork_step = entry.fork_step;
-  shown.fork_note = entry.fork_note;
-  shown.hold = entry.hold;
+  session::ShownRun shown{{entry}, published_spec(entry)};
+  shown.take = entry.born;
   shown.end = shown.origin->train.steps;
   if (entry.wanted) {
     shown.data = identity_of(entry.wanted->data, *task_for(entry.wanted->data)).hash;
@@ -172,10 +169,7 @@ void LabTrainer::end_again(LabEntry& entry) const {
 
 void LabTrainer::show_as(LabEntry& entry, const session::ShownRun& run) {
   entry.born = run.take;
-  entry.forked_from = run.forked_from;
-  entry.fork_step = run.fork_step;
-  entry.fork_note = run.fork_note;
-  entry.hold = run.hold;
+  static_cast<RunCard&>(entry) = run;
   if (!now_.instant) {
     RunSpec spec = *run.origin;
     spec.train.steps = end_of(entry);

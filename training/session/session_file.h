@@ -20,6 +20,7 @@
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 #include "training/session/lab.h"
+#include "training/session/undo.h"
 
 namespace normscope {
 
@@ -33,14 +34,10 @@ session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
 session::ReplaceRuns instant(session::ReplaceRuns runs);
 
 /// A run's entry in session.toml. A new member is named here and by io() in session_file.cpp.
-struct SessionRun {
-  char letter = 'A';
-  std::string file;  ///< the checkpoint's name in the folder
-  int32_t forked_from = -1, fork_step = 0;
-  std::string fork_note;
+struct SessionRun : RunCard {
+  std::string file;       ///< the checkpoint's name in the folder
   std::string score;      ///< see RunView::score
   bool unscored = false;  ///< a command interrupted the scoring, which is still to be done
-  int32_t hold = -1;      ///< step at which it waits for play before it catches up; -1: none
 };
 
 /// The table [window], checked; reading it is the gate of a restore.

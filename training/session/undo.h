@@ -12,20 +12,26 @@
 
 #include "training/spec/spec.h"
 
-namespace normscope::session {
+namespace normscope {
+
+/// How a run stands among the others.
+struct RunCard {
+  char letter = 'A';
+  int32_t forked_from = -1, fork_step = 0;  ///< the index of the run that it was forked from; -1: none
+  std::string fork_note{};                  ///< "12 norms moved"
+  int32_t hold = -1;  ///< step at which it waits for play before it catches up; -1: none
+};
+
+namespace session {
 
 /// A run of the Lab: what it is, and how it is shown.
-struct ShownRun {
-  char letter = 'A';
+struct ShownRun : RunCard {
   std::shared_ptr<const RunSpec> origin{};  ///< at step 0; never null. Its budget does not count.
   std::vector<Edit> edits{};                ///< the applied ones, then those whose step has not come
   std::string data{};                       ///< DataIdentity::hash
   bool goes_on = false;                     ///< from a file: origin and edits do not tell its weights
   uint64_t take = 0;                        ///< tells two trainings of one run apart, as a reset makes them
-  int32_t forked_from = -1, fork_step = 0;  ///< as in SessionRun, with the next two
-  std::string fork_note{};
-  int32_t hold = -1;
-  int32_t end = 0;  ///< of its budget
+  int32_t end = 0;                          ///< of its budget
 
   /// Whether both are one training, however far it has come.
   bool is_run(const ShownRun& other) const;
@@ -73,4 +79,5 @@ class UndoLog {
   std::vector<Entry> done_, undone_;  ///< the nearest last
 };
 
-}  // namespace normscope::session
+}  // namespace session
+}  // namespace normscope

@@ -15,7 +15,10 @@ ShownRun run_of(char letter, const char* placement, uint64_t take, int32_t end =
   static std::map<std::string, std::shared_ptr<const RunSpec>> origins;
   auto& origin = origins[placement];
   if (!origin) origin = std::make_shared<const RunSpec>(small_spec(placement));
-  return {.letter = letter, .origin = origin, .take = take, .end = end};
+  ShownRun run{{letter}, origin};
+  run.take = take;
+  run.end = end;
+  return run;
 }
 
 Session two_runs() {
