@@ -4,6 +4,7 @@
 #include "app/shell/screens.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
+#include "training/session/lab_trainer.h"
 
 using namespace normscope;
 using namespace session;
@@ -167,20 +168,27 @@ TEST_CASE("what one press changed in several runs is taken back, and made again,
   CHECK(specs_of(lab.view()) == changed);
 }
 
-TEST_CASE("however many edits are kept, the run of before the newest one comes back as it was left") {
+TEST_CASE("however many edits are taken back, each run is as it was, if need be trained again") {
   LiveDriver lab({fixture::small_runs().front()});
   std::vector<Edit> edits;
-  for (int i = 1; i <= 14; ++i) {
+  const int count = static_cast<int>(kMaxParked) + 3;
+  for (int i = 1; i <= count; ++i) {
     lab.train(1);
     give(lab, EditField{0, "train.lr", fmt::format("{}", 0.001 * i)});
     edits = lab.view().runs[0].edits;
   }
-  edits.pop_back();
   lab.train(3);
-  lab.key("Ctrl+Z");
-  const RunView& run = lab.view().runs[0];
-  CHECK(run.edits == edits);
-  CHECK(test::same_bits(test::losses(run), test::alone(*run.origin, run.step, edits)));
+  int again = 0;
+  while (!edits.empty()) {
+    lab.key("Ctrl+Z");
+    edits.pop_back();
+    const RunView& run = lab.view().runs[0];
+    CHECK(run.edits == edits);
+    CHECK(run.step == count + 3);
+    CHECK(test::same_bits(test::losses(run), test::alone(*run.origin, run.step, edits)));
+    again += lab.view().message == "A from step 0 again: what had been trained is not kept";
+  }
+  CHECK(again == 3);
 }
 
 TEST_CASE("a text that was dropped on the window is taken back, and the runs come back as they were left") {
