@@ -77,50 +77,6 @@ std::vector<RunSpec> LabTrainer::specs() const {
   return specs;
 }
 
-std::string LabTrainer::letters() const {
-  std::string letters;
-  for (const LabEntry* entry : now_.entries()) letters += entry->letter;
-  return letters;
-}
-
-// Takes the newest parked run with this letter and specification; nullptr without one.
-std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
-  for (size_t i = now_.parked.size(); i-- > 0;) {
-    const LabEntry& one = *now_.parked[i];
-    spec.train.steps = end_of(one);
-    if (one.letter != letter || !(one.run->spec() == spec)) continue;
-    auto found = std::move(now_.parked[i]);
-    now_.parked.erase(now_.parked.begin() + static_cast<std::ptrdiff_t>(i));
-    return found;
-  }
-  return nullptr;
-}
-
-// Makes the runs. With `parked`, those with the same letter and specification that were parked return as they were
-// left; if one cannot be made, these stay parked.
-std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
-                                                                const std::string& letters, bool parked,
-                                                                int32_t budget) {
-  std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
-  for (size_t i = 0; i < specs.size(); ++i)
-    all.push_back(parked ? take_parked(specs[i], letters[i]) : nullptr);
-  try {
-    std::vector<RunSpec> missing;
-    for (size_t i = 0; i < specs.size(); ++i)
-      if (!all[i]) missing.push_back(specs[i]);
-    make_room(missing);
-    for (size_t i = 0; i < specs.size(); ++i)
-      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letters[i], budget);
-  } catch (...) {
-    for (auto& entry : all)
-      if (entry) now_.parked.push_back(std::move(entry));
-    throw;
-  }
-  for (size_t i = 0; i < all.size(); ++i)
-    if (made[i]) all[i] = std::move(made[i]);
-  return all;
-}
-
 // Makes `all` the Lab's runs; a D among them becomes the fork.
 void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   now_.fork.reset();
@@ -142,18 +98,6 @@ void LabTrainer::begin_round() {
   share_bytes();
 }
 
-// Replaces all runs, which are parked; the present ones are shown until the new ones are built.
-void LabTrainer::restart(std::vector<RunSpec> specs, bool parked) {
-  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters(), parked, now_.budget);
-  now_.step = 0;
-  for (const auto& entry : all) now_.step = std::max(now_.step, entry->run->steps_done());
-  for (auto& entry : now_.runs) park(std::move(entry));
-  if (now_.fork) park(std::move(now_.fork));
-  show(std::move(all));
-  rest_at_end();
-  began_anew_ = true;
-}
-
 void LabTrainer::start(session::ReplaceRuns command) {
   auto& [specs, edits, play, known, letters, instant] = command;
   if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMaxRuns);
@@ -164,9 +108,12 @@ void LabTrainer::start(session::ReplaceRuns command) {
   if (letters.size() != specs.size() || !ascending || letters.find_first_not_of(kLetters) != letters.npos)
     fail("lab", "letters '{}' of {} runs: expected as many of A to D, ascending", letters, specs.size());
   const int32_t budget = specs.front().train.steps;
-  auto all = make_entries(std::move(specs), letters, false, budget);
-  for (size_t i = 0; i < std::min(all.size(), edits.size()); ++i)
-    all[i]->run->schedule_edits(std::move(edits[i]));
+  make_room(specs);
+  std::vector<std::unique_ptr<LabEntry>> all;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    all.push_back(make_entry(std::move(specs[i]), letters[i], budget));
+    if (i < edits.size()) all.back()->run->schedule_edits(std::move(edits[i]));
+  }
   put_aside();
   now_.budget = now_.portion = budget;
   now_.instant = instant;
@@ -218,10 +165,6 @@ void LabTrainer::start_playing() {
   next_step_ = {};
 }
 
-void LabTrainer::rest_at_end() {
-  if (now_.playing && now_.step >= now_.budget) pause();
-}
-
 void LabTrainer::pause() {
   now_.playing = false;
   target_ = now_.step;
@@ -239,8 +182,7 @@ void LabTrainer::serve(const session::Reset& asked) {
   const uint64_t seed = all.front().seed + (asked.new_seed ? 1 : 0);
   if (now_.instant) return want_edited(now_.entries(), "run.seed", std::to_string(seed));
   for (RunSpec& spec : all) spec.seed = seed;
-  restart(std::move(all));
-  if (!now_.playing) target_ = 0;
+  restart(all, true);
 }
 
 // Keeps the present session for undo, unless it has no run.
@@ -333,8 +275,7 @@ void LabTrainer::serve(const session::LoadText& asked) {
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == asked.path; });
   if (now_.instant) return want_edited(now_.entries(), "data.text", asked.path);
   for (RunSpec& spec : all) set_field(spec, "data.text", asked.path);
-  restart(std::move(all));
-  if (!now_.playing) target_ = 0;
+  restart(all, true);
 }
 
 // ---- backend and memory: all runs are on one backend

@@ -67,16 +67,22 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
     validate(trial);
   }
   std::string late;
+  std::vector<LabEntry*> live;
+  session::Session to = shown_session();
   for (size_t i = 0; i < edited.size(); ++i) {
     LabEntry& one = *edited[i];
     if (trials[i] == one.run->spec()) continue;
-    if (comes_too_late(one.run->spec(), trials[i], one.run->steps_done())) {
-      late += (late.empty() ? "" : "+") + std::string(1, one.letter);
-      replace(one, std::move(trials[i]));
+    if (!comes_too_late(one.run->spec(), trials[i], one.run->steps_done())) {
+      live.push_back(&one);
       continue;
     }
-    park_copy(one);
-    one.run->edit(key, value);
+    late += (late.empty() ? "" : "+") + std::string(1, one.letter);
+    *std::ranges::find(to.runs, one.letter, &session::ShownRun::letter) = begun_anew(one, trials[i]);
+  }
+  if (!late.empty()) become(to);
+  for (LabEntry* one : live) {
+    park_copy(*one);
+    one->run->edit(key, value);
   }
   if (!late.empty()) message = Message("{} from step 0 again: no step to come would have changed", late);
 }
@@ -103,44 +109,41 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   share_bytes();
 }
 
-// Gives a run another specification: it puts the stashed run with that specification in its place, or a new one.
-void LabTrainer::replace(LabEntry& old, RunSpec spec) {
-  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
-  if (!made) {
-    make_room({spec});
-    made = make_entry(std::move(spec), old.letter, now_.budget);
-  }
-  exchange(old, std::move(made));
+/// The run of a card with this specification from step 0 on. Its take stays, so that it is found if it is kept.
+session::ShownRun LabTrainer::begun_anew(const LabEntry& card, RunSpec spec) {
+  const auto task = task_for(spec.data);
+  spec.train.steps = now_.budget;
+  fit_to_data(spec, *task);
+  session::ShownRun run{{card.letter}, std::make_shared<const RunSpec>(std::move(spec))};
+  run.data = identity_of(run.origin->data, *task).hash;
+  run.take = card.born;
+  run.end = now_.budget;
+  return run;
 }
 
-// Puts another run in the place of one, which is stashed.
-void LabTrainer::exchange(LabEntry& old, std::unique_ptr<LabEntry> made) {
-  std::swap(old, *made);
-  park(std::move(made));
-  // A run that is ahead waits for the others; the others may also return before it takes its next step.
-  int32_t least = std::numeric_limits<int32_t>::max();
-  for (const LabEntry* one : now_.entries())
-    if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
-  if (least > now_.step && least < std::numeric_limits<int32_t>::max()) {
-    now_.step = least;
-    if (!now_.playing) target_ = now_.step;
+/// Begins all runs anew with these specifications. Those that are the same run as before get a take of their own, and
+/// so do all that are to be `watched` once more.
+void LabTrainer::restart(const std::vector<RunSpec>& specs, bool watched) {
+  session::Session to = shown_session();
+  to.step = 0;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    session::ShownRun run = begun_anew(entry(static_cast<int32_t>(i)), specs[i]);
+    if (watched || run.is_run(to.runs[i])) run.take = ++made_;
+    to.runs[i] = std::move(run);
   }
-  share_bytes();
+  become(to);
+  began_anew_ = true;
 }
 
 void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
-  if (run >= 0) {
-    LabEntry& old = entry(run);
-    RunSpec spec = old.run->spec();
-    set_field(spec, key, value);
-    if (!(spec == old.run->spec())) replace(old, std::move(spec));
-    return;
-  }
   std::vector<RunSpec> all = specs();
-  for (RunSpec& spec : all) set_field(spec, key, value);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (run < 0 || static_cast<size_t>(run) == i) set_field(all[i], key, value);
   if (all == specs()) return;
-  restart(std::move(all), true);
-  if (!now_.playing) target_ = 0;
+  if (run < 0) return restart(all, false);
+  session::Session to = shown_session();
+  to.runs[static_cast<size_t>(run)] = begun_anew(entry(run), std::move(all[static_cast<size_t>(run)]));
+  become(to);
 }
 
 // ---- run D

@@ -176,8 +176,8 @@ class LabTrainer {
   session::Session shown_session();
   void note_change(session::Session before, const session::Hand& hand);
   void step_back(bool undo, session::Ticket ticket);
-  void become(const session::Session& to);
-  std::vector<std::unique_ptr<LabEntry>> missing_runs(const session::Session& to);
+  std::string become(const session::Session& to);
+  std::vector<std::unique_ptr<LabEntry>> missing_runs(const session::Session& to, std::string& made);
   bool is_an_edit_away(LabEntry& entry, const session::ShownRun& run);
   std::unique_ptr<LabEntry> take_kept(const session::ShownRun& run);
   std::unique_ptr<LabEntry> make_again(const session::ShownRun& run);
@@ -195,29 +195,23 @@ class LabTrainer {
   int64_t held_bytes() const;
   bool has_room(int64_t bytes) const { return memory() == 0 || held_bytes() + bytes <= memory(); }
   void make_room(const std::vector<RunSpec>& more);
-  std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
-                                                      bool parked, int32_t budget);
   void show(std::vector<std::unique_ptr<LabEntry>> all);
   void begin_round();
-  void restart(std::vector<RunSpec> specs, bool parked = false);
-  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
+  session::ShownRun begun_anew(const LabEntry& card, RunSpec spec);
+  void restart(const std::vector<RunSpec>& specs, bool watched);
   void park(std::unique_ptr<LabEntry> entry);
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
   void bring_budget();
   void settle_budget();
   void start_playing();
-  void rest_at_end();
   std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SessionRun& saved);
   void require_bytes_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
   static const std::shared_ptr<const RunSpec>& published_spec(LabEntry& entry);
   std::vector<RunSpec> specs() const;
-  std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void park_copy(const LabEntry& entry);
-  void replace(LabEntry& old, RunSpec spec);
-  void exchange(LabEntry& old, std::unique_ptr<LabEntry> made);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
   std::unique_ptr<Run> run_at(int32_t run, int32_t step);

@@ -49,8 +49,8 @@ void LabTrainer::step_back(bool undo, session::Ticket ticket) {
   if (!to) return;
   if (to->lineage != left.lineage)
     exchange_session(to->lineage);
-  else
-    become(*to);
+  else if (const std::string lost = become(*to); !lost.empty() && to->step > 0 && !now_.instant)
+    message = Message("{} from step 0 again: what had been trained is not kept", lost);
   step_back_ = {ticket, undo, to->lineage != left.lineage, to->selected};
   session::Session now = shown_session();
   now.selected = to->selected;
@@ -104,8 +104,9 @@ bool LabTrainer::is_an_edit_away(LabEntry& entry, const session::ShownRun& run) 
   return std::all_of(own, now.end(), is_next) && std::all_of(other, run.edits.end(), is_next);
 }
 
-/// Returns, by the runs of the session, those that are not shown yet: as they were left, or to be trained again.
-std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::Session& to) {
+/// Returns, by the runs of the session, those that are not shown yet: as they were left, or from step 0 (`made`).
+std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::Session& to,
+                                                                std::string& made) {
   std::vector<std::unique_ptr<LabEntry>> found(to.runs.size());
   std::vector<size_t> lost;
   std::vector<RunSpec> specs;
@@ -127,16 +128,15 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::S
       if (found[i] && std::ranges::find(lost, i) == lost.end()) now_.parked.push_back(std::move(found[i]));
     throw;
   }
-  std::string letters;
-  for (const size_t i : lost) letters += (letters.empty() ? "" : "+") + std::string(1, to.runs[i].letter);
-  if (!lost.empty() && !now_.instant && to.step > 0)
-    message = Message("{} from step 0 again: what had been trained is not kept", letters);
+  for (const size_t i : lost) made += (made.empty() ? "" : "+") + std::string(1, to.runs[i].letter);
   return found;
 }
 
-/// Shows the runs of a session of this lineage, and parks those that it does not have.
-void LabTrainer::become(const session::Session& to) {
-  std::vector<std::unique_ptr<LabEntry>> all = missing_runs(to);
+/// Shows the runs of a session of this lineage, and parks those that it does not have. Returns the letters of the runs
+/// that begin at step 0, as they are not kept: "A+B".
+std::string LabTrainer::become(const session::Session& to) {
+  std::string made;
+  std::vector<std::unique_ptr<LabEntry>> all = missing_runs(to, made);
   std::vector<std::unique_ptr<LabEntry>> shown = std::move(now_.runs);
   if (now_.fork) shown.push_back(std::move(now_.fork));
   for (size_t i = 0; i < all.size(); ++i)
@@ -151,7 +151,8 @@ void LabTrainer::become(const session::Session& to) {
   now_.step = to.step;
   if (now_.instant) {
     now_.budget = now_.step = target_ = to.runs.front().end;
-    return want_anew();
+    want_anew();
+    return made;
   }
   settle_budget();
   for (LabEntry* entry : now_.entries()) end_again(*entry);
@@ -159,6 +160,7 @@ void LabTrainer::become(const session::Session& to) {
     pause();
   else if (!now_.playing && now_.step < now_.budget)
     start_playing();
+  return made;
 }
 
 /// A run that is trained again has caught up: an edit after its last step is in force again, as it was.
