@@ -67,7 +67,7 @@ std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter, int3
     }
   made->letter = letter;
   made->from_start = true;
-  made->born = ++made_;
+  made->take = ++made_;
   return made;
 }
 

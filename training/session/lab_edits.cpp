@@ -102,7 +102,6 @@ void LabTrainer::park_copy(const LabEntry& entry) {
   copy->text = entry.text;
   copy->text_step = entry.text_step;
   copy->samples = entry.samples;
-  copy->born = entry.born;
   copy->seconds_per_step = entry.seconds_per_step;
   copy->from_start = entry.from_start;
   park(std::move(copy));
@@ -116,7 +115,7 @@ session::ShownRun LabTrainer::begun_anew(const LabEntry& card, RunSpec spec) {
   fit_to_data(spec, *task);
   session::ShownRun run{{card.letter}, std::make_shared<const RunSpec>(std::move(spec))};
   run.data = identity_of(run.origin->data, *task).hash;
-  run.take = card.born;
+  run.take = card.take;
   run.end = now_.budget;
   return run;
 }
@@ -172,7 +171,7 @@ void LabTrainer::fork(session::ForkRequest request) {
     made->run->set_budget(now_.budget);
     made->fork_step = made->run->steps_done();
     made->hold = source.hold;  // a change of a run that waits at an earlier step waits there too
-    made->born = ++made_;
+    made->take = ++made_;
   }
   made->fork_note = std::move(request.note);
   adopt_fork(std::move(made), request.source, request.train && !now_.instant);
@@ -243,7 +242,7 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
                                                const std::optional<RunSpec>& spec) {
   make_room({spec ? *spec : entry(run).run->spec()});
   auto made = std::make_unique<LabEntry>();
-  made->born = ++made_;
+  made->take = ++made_;
   made->run = run_at(run, step);
   made->run->set_budget(now_.budget);
   if (spec) {
@@ -420,7 +419,6 @@ void LabTrainer::take_whole(LabEntry& entry) {
   }
   LabEntry made = entry_of(*record, wanted);  // nothing of the former run stays but its place
   static_cast<SessionRun&>(made) = entry;
-  made.born = entry.born;
   made.unscored = true;
   made.fork_step = 0;
   entry = std::move(made);

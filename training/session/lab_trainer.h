@@ -35,7 +35,6 @@ struct LabEntry : SessionRun {
   std::unique_ptr<Scoring> scoring;              ///< the scoring under way
   int32_t text_step = -1;                        ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< its texts so far, thinned with age
-  uint64_t born = 0;                             ///< ShownRun::take
   double seconds_per_step = 0;                   ///< smoothed; 0: no step was taken here
   // `published` and the next members are copies for the views; they are renewed when the run's revision changes.
   std::shared_ptr<const RunSpec> published, published_origin;
@@ -275,7 +274,7 @@ class LabTrainer {
   LabView::StepBack step_back_;
   bool began_anew_ = false;  ///< whether the command that is carried out restarts all runs
 
-  uint64_t made_ = 0;   ///< runs made so far, see LabEntry::born
+  uint64_t made_ = 0;   ///< runs made so far, see RunCard::take
   int32_t target_ = 0;  ///< steps are taken while now_.step < min(target_, now_.budget)
   double limit_ = 0;    ///< steps a second, 0 = none
   Clock::time_point next_step_{};

@@ -13,7 +13,6 @@ namespace normscope {
 
 session::ShownRun LabTrainer::shown_run(LabEntry& entry) {
   session::ShownRun shown{{entry}, published_spec(entry)};
-  shown.take = entry.born;
   shown.end = shown.origin->train.steps;
   if (entry.wanted) {
     shown.data = identity_of(entry.wanted->data, *task_for(entry.wanted->data)).hash;
@@ -170,7 +169,6 @@ void LabTrainer::end_again(LabEntry& entry) const {
 }
 
 void LabTrainer::show_as(LabEntry& entry, const session::ShownRun& run) {
-  entry.born = run.take;
   static_cast<RunCard&>(entry) = run;
   if (!now_.instant) {
     RunSpec spec = *run.origin;

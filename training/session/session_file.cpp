@@ -227,7 +227,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder, cons
   const std::string path = path_in(folder, saved.file);
   const RunIdentity saved_run = read_identity(SafetensorsFile::load_header(path));
   made->run = Run::load(path, task_for(saved_run.origin.data), *backend_);
-  made->born = ++made_;
+  made->take = ++made_;
   return made;
 }
 

@@ -20,6 +20,7 @@ struct RunCard {
   int32_t forked_from = -1, fork_step = 0;  ///< the index of the run that it was forked from; -1: none
   std::string fork_note{};                  ///< "12 norms moved"
   int32_t hold = -1;  ///< step at which it waits for play before it catches up; -1: none
+  uint64_t take = 0;  ///< tells two trainings of one run apart, as a reset makes them
 };
 
 namespace session {
@@ -30,7 +31,6 @@ struct ShownRun : RunCard {
   std::vector<Edit> edits{};                ///< the applied ones, then those whose step has not come
   std::string data{};                       ///< DataIdentity::hash
   bool goes_on = false;                     ///< from a file: origin and edits do not tell its weights
-  uint64_t take = 0;                        ///< tells two trainings of one run apart, as a reset makes them
   int32_t end = 0;                          ///< of its budget
 
   /// Whether both are one training, however far it has come.
