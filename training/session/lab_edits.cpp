@@ -1,7 +1,6 @@
 // The commands of LabTrainer that change a run's specification: edits from the next step on, restarts, the fork D, and
 // the training of an instant Lab. A run that is replaced or edited is kept as it was left, for undo.
 #include <algorithm>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>

@@ -23,9 +23,8 @@
 
 namespace normscope {
 
-inline constexpr size_t kMaxRuns = 4;  ///< A to D
-inline constexpr size_t kMaxParked =
-    16;  ///< runs and forks that a session keeps for undo; each has a network
+inline constexpr size_t kMaxRuns = 4;      ///< A to D
+inline constexpr size_t kMaxParked = 16;   ///< runs kept for undo by a session; each has a network
 inline constexpr size_t kMaxSessions = 3;  ///< sessions kept for undo
 
 /// A run of the Lab, and everything that the Lab shows of it in addition to the run's own state.

@@ -107,17 +107,14 @@ void UndoLog::stepped(bool undo, Session left, Session now) {
 }
 
 bool UndoLog::needs(uint64_t lineage) const {
-  const auto leads_there = [lineage](const Entry& entry) {
-    return entry.before.lineage == lineage || entry.after.lineage == lineage;
-  };
+  const auto leads_there = [lineage](const Entry& entry) { return entry.leads_to(lineage); };
   return std::ranges::any_of(done_, leads_there) || std::ranges::any_of(undone_, leads_there);
 }
 
 void UndoLog::forget(uint64_t lineage) {
   for (std::vector<Entry>* entries : {&done_, &undone_}) {
-    const auto last = std::find_if(entries->rbegin(), entries->rend(), [lineage](const Entry& entry) {
-      return entry.before.lineage == lineage || entry.after.lineage == lineage;
-    });
+    const auto last = std::find_if(entries->rbegin(), entries->rend(),
+                                   [lineage](const Entry& entry) { return entry.leads_to(lineage); });
     entries->erase(entries->begin(), last.base());
   }
 }

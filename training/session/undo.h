@@ -75,6 +75,8 @@ class UndoLog {
     Session before, after;
     bool replaces = false;
     uint64_t gesture = 0;
+
+    bool leads_to(uint64_t lineage) const { return before.lineage == lineage || after.lineage == lineage; }
   };
   std::vector<Entry> done_, undone_;  ///< the nearest last
 };
