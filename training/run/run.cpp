@@ -377,12 +377,23 @@ struct Run::Impl : RunIdentity {
   static std::unique_ptr<Impl> standing_at(const RunRecord& record, std::shared_ptr<const Task> task,
                                            Backend& backend) {
     auto run = standing_at(record.end.get(), record, std::move(task), backend);
+    run->keyframes.take_over(record.frames);
+    if (record.base) run->rest_on(*record.base);
     run->losses = record.losses;
     run->broken = record.broken;
     run->measured_every = record.measured_every;
     const Series validation = record.history->validation();
     if (!validation.values.empty()) run->validation = static_cast<double>(validation.values.back());
     return run;
+  }
+
+  /// Takes these weights for those that the last step left, before the edits that came since.
+  void rest_on(const Keyframe& frame) {
+    base_spec = origin;
+    for (size_t i = 0; i < frame.edits; ++i) set_field(base_spec, edits[i].key, edits[i].value);
+    std::shared_ptr<Network> made = build_network(base_spec, *task, *backend, steps + 1);
+    restore(frame, made->store);
+    base = std::shared_ptr<const Store>(made, &made->store);
   }
 
   /// A keyframe of the present state.
@@ -757,6 +768,7 @@ double Run::plateau_level() const { return impl_->level; }
 double Run::last_validation_loss() const { return impl_->validation; }
 const std::shared_ptr<History>& Run::history() const { return impl_->history; }
 const Task& Run::task() const { return *impl_->task; }
+const std::shared_ptr<const Task>& Run::shared_task() const { return impl_->task; }
 Store& Run::store() { return impl_->network->store; }
 Program& Run::program() {
   Network& network = *impl_->network;
@@ -997,13 +1009,23 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
   return run;
 }
 
+RunRecord Run::record_to_go_on() const {
+  RunRecord made = record();
+  made.frames = impl_->keyframes.all();
+  if (!impl_->base) return made;
+  const auto is_new = [&](const Edit& edit) { return edit.step > impl_->steps; };
+  const auto before = std::ranges::find_if(impl_->edits, is_new) - impl_->edits.begin();
+  made.base =
+      take_keyframe(impl_->steps, static_cast<size_t>(before), *impl_->base, impl_->plateau.state(), {});
+  return made;
+}
+
 std::vector<int32_t> Run::keyframes() const { return impl_->keyframes.steps(); }
 void Run::limit_bytes(size_t frames, size_t keyframes) {
   impl_->frames_budget = frames;
   impl_->history->set_budget(frames);
   impl_->keyframes.set_budget(keyframes);
 }
-size_t Run::kept_bytes() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
 
 void Run::move_to(Backend& to) {
   Impl& run = *impl_;

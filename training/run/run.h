@@ -126,7 +126,6 @@ class Run {
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// Sets the bytes of the history's frames and of the keyframes; both thin at once.
   void limit_bytes(size_t frames, size_t keyframes);
-  size_t kept_bytes() const;  ///< bytes of its history and keyframes
 
   /// Moves the run to another backend, with its present weights and optimizer state. Throws and changes nothing when
   /// there is no memory for it.
@@ -149,12 +148,16 @@ class Run {
   /// A copy of the run's present state, which any thread may use; `whole`: with its history and its weights. From a
   /// whole record resume() makes a Run in that state, to be measured or trained on.
   RunRecord record(bool whole = true) const;
+  /// A whole record from which resume() makes this very run, which goes on with any change, or from any keyframe, as
+  /// this one would.
+  RunRecord record_to_go_on() const;
   static std::unique_ptr<Run> resume(const RunRecord& from, std::shared_ptr<const Task> task,
                                      Backend& backend);
   /// Reads the specification of a saved run, from which its task is made. Throws Error.
   static RunSpec saved_spec(const std::string& path);
 
   const Task& task() const;
+  const std::shared_ptr<const Task>& shared_task() const;
   /// Copies weights and moments into a player of the next step, which plays it one instruction at a time with the
   /// present specification (edits that are due at that step are left out). It changes no bit of the run.
   std::unique_ptr<StepPlayer> play_next() const;

@@ -8,8 +8,10 @@
 namespace normscope {
 
 size_t RunRecord::bytes() const {
-  return sizeof(RunRecord) + losses.size() * sizeof(float) + (history ? history->bytes() : 0) +
-         (end ? end->bytes() : 0);
+  size_t sum = sizeof(RunRecord) + losses.size() * sizeof(float) + (history ? history->bytes() : 0);
+  for (const auto& frame : frames) sum += frame->bytes();
+  for (const auto& frame : {end, base}) sum += frame ? frame->bytes() : 0;
+  return sum;
 }
 
 namespace {
@@ -34,6 +36,7 @@ void cut(RunRecord& run, int32_t steps, bool with_history) {
   run.losses.resize(static_cast<size_t>(steps));
   run.broken.reset();
   run.end.reset();
+  run.base.reset();
   run.parameters.clear();
   const auto later = std::ranges::find_if(run.edits, [steps](const Edit& edit) { return edit.step > steps; });
   run.scheduled.insert(run.scheduled.begin(), later, run.edits.end());
@@ -69,6 +72,16 @@ std::shared_ptr<const History> without_the_way(const std::shared_ptr<const Histo
 }
 
 }  // namespace
+
+std::shared_ptr<const RunRecord> RunRecord::at(const std::shared_ptr<const Keyframe>& frame) const {
+  const auto changes_network = [&](const Edit& edit) { return edit.step > frame->step && !is_live(edit.key); };
+  if (std::ranges::any_of(edits, changes_network)) return nullptr;
+  auto made = std::make_shared<RunRecord>(*this);
+  cut(*made, frame->step, true);
+  made->end = frame;
+  std::erase_if(made->frames, [&](const auto& one) { return one->step >= frame->step; });
+  return made;
+}
 
 Wish::Wish(RunIdentity run, Numbers numbers) : run_(std::move(run)), key_(run_.key()), numbers_(numbers) {}
 
@@ -136,6 +149,11 @@ void Keyframes::set_budget(size_t bytes) {
   while (!frames_.empty() && this->bytes() > budget_) drop_one();
 }
 
+void Keyframes::take_over(std::vector<std::shared_ptr<const Keyframe>> frames) {
+  frames_ = std::move(frames);
+  set_budget(budget_);
+}
+
 const Keyframe* Keyframes::before(int32_t step) const {
   const auto after = std::upper_bound(frames_.begin(), frames_.end(), step,
                                       [](int32_t wanted, const auto& frame) { return wanted < frame->step; });
@@ -164,6 +182,8 @@ void restore(const Keyframe& frame, Store& store) {
 std::shared_ptr<const RunRecord> RunCache::put(RunRecord run) {
   std::string key = run.key();
   if (run.history) run.history = without_the_way(run.history, run.steps());
+  run.frames.clear();
+  run.base.reset();
   auto made = std::make_shared<const RunRecord>(std::move(run));
   const std::lock_guard lock(mutex_);
   for (const auto& [known, record] : runs_)

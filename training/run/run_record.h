@@ -55,6 +55,9 @@ class Keyframes {
   void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
                   const MemoryState& memory = {});
   void set_budget(size_t bytes);
+  /// Takes those of the same run, kept elsewhere, in place of its own.
+  void take_over(std::vector<std::shared_ptr<const Keyframe>> frames);
+  const std::vector<std::shared_ptr<const Keyframe>>& all() const { return frames_; }  ///< by step
   /// The newest keyframe at or before a step; nullptr when there is none.
   const Keyframe* before(int32_t step) const;
   std::vector<int32_t> steps() const;
@@ -108,9 +111,16 @@ struct RunRecord : RunIdentity {
   std::shared_ptr<const Keyframe> end{};     ///< weights and optimizer state; null as above
   std::vector<ParameterInfo> parameters{};   ///< with their offsets in the blocks of `end`
   int32_t measured_every = 0;                ///< steps between live measurements; 0: some step has none
+  // Only in memory, of a run that is kept to be gone on with: neither RunCache nor a checkpoint has them.
+  std::vector<std::shared_ptr<const Keyframe>> frames{};  ///< before the end, by step
+  /// The weights as the last step left them, where the network was changed since then; see run.cpp, Note [changes
+  /// between two steps].
+  std::shared_ptr<const Keyframe> base{};
   int32_t steps() const { return static_cast<int32_t>(losses.size()); }
   bool whole() const { return history && end; }
   size_t bytes() const;
+  /// The run as it was at one of its keyframes, with the edits up to there. Null where its network changed since.
+  std::shared_ptr<const RunRecord> at(const std::shared_ptr<const Keyframe>& frame) const;
   /// The record as an answer to a wish of the same key: under the wish's own settings, and cut where it is longer. Null
   /// where it does not cover what is wanted.
   std::shared_ptr<const RunRecord> answer(const Wish& wish) const;

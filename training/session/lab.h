@@ -157,6 +157,9 @@ struct LabOptions {
   bool live_text = true;
   /// The bytes that all runs may need together, those kept for undo included; 0: what this machine has.
   int64_t memory = 0;
+  /// The bytes of runs kept for undo, with weights, moments, history and keyframes. The newest four are kept in any
+  /// case.
+  size_t kept_bytes = size_t{128} << 20;
   int32_t line_length = 40;                     ///< symbols of a line
   int32_t validation_every = kValidationEvery;  ///< steps between validation losses; 0 = never
   /// Names a folder that always holds a recent state for RestoreSession; empty: none. The Lab saves a change

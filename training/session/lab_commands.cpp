@@ -54,17 +54,12 @@ LabEntry& LabTrainer::entry(int32_t index) const {
   return *all[static_cast<size_t>(index)];
 }
 
-// A device without room gives up sessions that are kept for undo.
 std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter, int32_t budget) {
   spec.train.steps = budget;
   validate(spec);  // refuses the specification before reading its data
   auto made = std::make_unique<LabEntry>();
   const auto task = task_for(spec.data);
-  while (!made->run) try {
-      made->run = std::make_unique<Run>(spec, task, *backend_);
-    } catch (const DeviceError&) {
-      if (!backend_->error().empty() || !drop_session()) throw;
-    }
+  made->run = std::make_unique<Run>(std::move(spec), task, *backend_);
   made->letter = letter;
   made->from_start = true;
   made->take = ++made_;
@@ -95,7 +90,6 @@ void LabTrainer::begin_round() {
   text_credit_ = 0;
   next_step_ = {};
   seconds_per_step_ = tokens_per_second_ = 0;
-  share_bytes();
 }
 
 void LabTrainer::start(session::ReplaceRuns command) {
@@ -114,7 +108,7 @@ void LabTrainer::start(session::ReplaceRuns command) {
     all.push_back(make_entry(std::move(specs[i]), letters[i], budget));
     if (i < edits.size()) all.back()->run->schedule_edits(std::move(edits[i]));
   }
-  put_aside();
+  begin_lineage();
   now_.budget = now_.portion = budget;
   now_.instant = instant;
   now_.playing = play && !now_.instant;
@@ -142,7 +136,6 @@ void LabTrainer::open(session::ReplaceRuns command) {
   if (!any) return;
   now_.step = now_.budget;
   pause();
-  share_bytes();
 }
 
 void LabTrainer::play_to(int32_t step) {
@@ -185,39 +178,21 @@ void LabTrainer::serve(const session::Reset& asked) {
   restart(all, true);
 }
 
-// Keeps the present session for undo, unless it has no run.
-void LabTrainer::put_aside() {
-  LabSession session = std::exchange(now_, {});
+/// Keeps the runs that are shown for undo, and makes room for others in their place.
+void LabTrainer::begin_lineage() {
+  Kept leave;
+  for (LabEntry* entry : now_.entries()) leave.push_back(std::make_shared<const KeptRun>(as_left(*entry)));
+  const std::shared_ptr<const std::string> window = now_.window;
+  now_ = {};
   now_.lineage = ++lineages_;
-  now_.window = session.window;
-  if (session.runs.empty()) return;
-  for (LabEntry* entry : session.kept()) {
-    entry->looking.reset();
-    entry->file_stamp = 0;
-  }
-  aside_.push_back(std::move(session));
-  if (aside_.size() > kMaxSessions) drop_session();
-}
-
-// Drops the session that undo would bring back last, else the one that redo would. False: there is none.
-bool LabTrainer::drop_session() {
-  if (aside_.empty()) return false;
-  const auto [first, last] = std::ranges::minmax_element(aside_, {}, &LabSession::lineage);
-  const auto dropped = first->lineage < now_.lineage ? first : last;
-  log_.forget(dropped->lineage);
-  aside_.erase(dropped);
-  return true;
-}
-
-void LabTrainer::serve(const session::ForgetChanges&) {
-  log_.clear();
-  aside_.clear();
+  now_.window = window;
+  for (auto& run : leave) keep(std::move(run));
 }
 
 void LabTrainer::come_back(bool by_undo) {
   ++restored_;
   by_undo_ = by_undo;
-  window_ = std::make_shared<const std::string>(now_.window);
+  window_ = now_.window;
   ++generation_;
   earlier_.reset();
   begin_round();
@@ -242,7 +217,7 @@ int32_t LabTrainer::portion_after(int32_t step) const {
 
 void LabTrainer::change_budget(int32_t steps) {
   now_.budget = steps;
-  for (LabEntry* entry : now_.kept()) entry->run->set_budget(steps);
+  for (LabEntry* entry : now_.entries()) entry->run->set_budget(steps);
   if (now_.step >= now_.budget) pause();
 }
 
@@ -298,14 +273,13 @@ void LabTrainer::serve(const session::SetBackend& asked) {
   std::unique_ptr<Backend> device;
   try {
     if (choice.cuda) device = make_device(choice);
-    for (LabEntry* entry : kept()) {
+    for (LabEntry* entry : now_.entries()) {
       entry->run->move_to(device ? *device : *cpu_);
       moved.push_back(entry);
     }
   } catch (...) {  // all stay; no other error may pass for a DeviceError of a run
     const Message why = describe_exception("moving the runs");
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
-    if (device && drop_session()) return serve(asked);
     fail("backend", "{}", why);
   }
   for (LabEntry* entry : moved) {
@@ -321,7 +295,7 @@ void LabTrainer::serve(const session::SetBackend& asked) {
 
 bool LabTrainer::fall_back(const Message& why) {
   if (backend_ == cpu_.get()) return false;
-  for (LabEntry* entry : kept()) {
+  for (LabEntry* entry : now_.entries()) {
     Run& run = *entry->run;
     run.recover_on(*cpu_, why);
     while (run.catching_up()) run.step();                 // a snapshot is never old
@@ -341,7 +315,7 @@ bool LabTrainer::fall_back(const Message& why) {
 
 size_t LabTrainer::kept_bytes() const {
   size_t sum = 0;
-  for (const LabEntry* entry : kept()) sum += entry->run->kept_bytes();
+  for (const auto& run : kept_) sum += run->record->bytes();
   return sum;
 }
 
@@ -350,35 +324,21 @@ int64_t LabTrainer::memory() const {  // 0: the size is unknown
 }
 
 int64_t LabTrainer::held_bytes() const {
-  int64_t bytes = 0;
-  for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
+  auto bytes = static_cast<int64_t>(kept_bytes());
+  for (const LabEntry* entry : now_.entries()) bytes += estimated_bytes(entry->run->spec());
   return bytes;
 }
 
 // Refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
-// It drops what is kept for undo, sessions first, the oldest of them first.
+// It drops what is kept for undo, the oldest first.
 void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   int64_t wanted = 0;
   for (const RunSpec& spec : more) {
     validate(spec);
     wanted += estimated_bytes(spec);
   }
-  while (!has_room(wanted) && drop_session()) continue;
-  while (!now_.parked.empty() && !has_room(wanted)) now_.parked.erase(now_.parked.begin());
+  while (!has_room(wanted) && drop_kept()) continue;
   if (memory() > 0) require_bytes("lab", wanted, held_bytes(), memory());
-}
-
-// Keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
-// no more than it can use.
-void LabTrainer::share_bytes() {
-  constexpr size_t kSession = size_t{256} << 20;
-  const std::vector<LabEntry*> all = kept();
-  if (all.empty()) return;
-  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
-  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
-  for (LabEntry* entry : all)
-    entry->run->limit_bytes(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
-                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
 namespace session {

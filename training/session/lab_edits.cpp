@@ -80,31 +80,10 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   }
   if (!late.empty()) become(to);
   for (LabEntry* one : live) {
-    park_copy(*one);
+    keep_copy(*one);
     one->run->edit(key, value);
   }
   if (!late.empty()) message = Message("{} from step 0 again: no step to come would have changed", late);
-}
-
-// Keeps a run as it stands before an edit, for undo, where memory has room for it.
-void LabTrainer::park_copy(const LabEntry& entry) {
-  if (entry.run->steps_done() == 0 || !has_room(estimated_bytes(entry.run->spec()))) return;
-  auto copy = std::make_unique<LabEntry>();
-  static_cast<SessionRun&>(*copy) = entry;
-  try {
-    copy->run = Run::resume(entry.run->record(), task_for(entry.run->spec().data), *backend_);
-  } catch (
-      const DeviceError&) {  // a device without room keeps its runs, and the edit is not undone to its step
-    if (!backend_->error().empty()) throw;
-    return;
-  }
-  copy->text = entry.text;
-  copy->text_step = entry.text_step;
-  copy->samples = entry.samples;
-  copy->seconds_per_step = entry.seconds_per_step;
-  copy->from_start = entry.from_start;
-  park(std::move(copy));
-  share_bytes();
 }
 
 /// The run of a card with this specification from step 0 on. Its take stays, so that it is found if it is kept.
@@ -146,12 +125,6 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
 
 // ---- run D
 
-void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
-  entry->looking.reset();  // a copy of an earlier state takes memory
-  now_.parked.push_back(std::move(entry));
-  if (now_.parked.size() > kMaxParked) now_.parked.erase(now_.parked.begin());
-}
-
 void LabTrainer::fork(session::ForkRequest request) {
   const LabEntry& source = entry(request.source);
   request.from_start |= now_.instant;
@@ -182,9 +155,8 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   const LabEntry& from = entry(source);
   made->letter = 'D';
   made->forked_from = &from == now_.fork.get() ? from.forked_from : source;
-  if (now_.fork) park(std::move(now_.fork));
+  if (now_.fork) keep(std::make_shared<const KeptRun>(as_left(*now_.fork)));
   now_.fork = std::move(made);
-  share_bytes();
   if (!train) return;
   bring_budget();
   release_holds();

@@ -161,19 +161,6 @@ LabEntry* LabSession::find(char letter) const {
   return nullptr;
 }
 
-std::vector<LabEntry*> LabSession::kept() const {
-  std::vector<LabEntry*> kept = entries();
-  for (const auto& entry : parked) kept.push_back(entry.get());
-  return kept;
-}
-
-std::vector<LabEntry*> LabTrainer::kept() const {
-  std::vector<LabEntry*> kept = now_.kept();
-  for (const LabSession& session : aside_)
-    for (LabEntry* entry : session.kept()) kept.push_back(entry);
-  return kept;
-}
-
 bool LabTrainer::lags(const LabEntry& entry) const {
   const int32_t to = std::min(now_.step, entry.hold >= 0 ? entry.hold : end_of(entry));
   return !entry.broken() && entry.run->steps_done() < to;
@@ -671,7 +658,7 @@ void LabTrainer::require_played(const LabEntry& played) {
   const Run& run = *played.run;
   if (memory() == 0) return;  // the size is unknown
   const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
-  while (!has_room(need) && drop_session()) continue;
+  while (!has_room(need) && drop_kept()) continue;
   require_bytes("copying a step", need, held_bytes(), memory());
 }
 

@@ -23,18 +23,28 @@
 
 namespace normscope {
 
-inline constexpr size_t kMaxRuns = 4;      ///< A to D
-inline constexpr size_t kMaxParked = 16;   ///< runs kept for undo by a session; each has a network
-inline constexpr size_t kMaxSessions = 3;  ///< sessions kept for undo
+inline constexpr size_t kMaxRuns = 4;  ///< A to D
 
-/// A run of the Lab, and everything that the Lab shows of it in addition to the run's own state.
-struct LabEntry : SessionRun {
-  std::unique_ptr<Run> run;
+/// What the Lab shows of a run in addition to the run's own state, and keeps with it.
+struct LabCard : SessionRun {
   std::string text;                              ///< of the model, as shown
-  std::unique_ptr<Scoring> scoring;              ///< the scoring under way
   int32_t text_step = -1;                        ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< its texts so far, thinned with age
   double seconds_per_step = 0;                   ///< smoothed; 0: no step was taken here
+  bool from_start = false;                       ///< its history covers the whole run
+};
+
+/// A run that is not shown, as it was left.
+struct KeptRun : LabCard {
+  session::ShownRun shown;
+  std::shared_ptr<const RunRecord> record;
+  std::shared_ptr<const Task> task;
+};
+
+/// A run of the Lab, and everything that the Lab shows of it.
+struct LabEntry : LabCard {
+  std::unique_ptr<Run> run;
+  std::unique_ptr<Scoring> scoring;  ///< the scoring under way
   // `published` and the next members are copies for the views; they are renewed when the run's revision changes.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::shared_ptr<const DataIdentity> published_data;
@@ -49,7 +59,6 @@ struct LabEntry : SessionRun {
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured
   std::unique_ptr<Inquiry> looking;               ///< measures the rest of `inquiry`
   uint64_t file_stamp = 0;                        ///< of the autosave's file, see stamp_of(); 0 = none
-  bool from_start = false;                        ///< its history covers the whole run
   bool again = false;                             ///< it is trained again, up to where it was
   std::shared_ptr<const RunSpec> wanted;  ///< instant: the specification that it will get; null: it has it
 
@@ -57,21 +66,19 @@ struct LabEntry : SessionRun {
   const RunSpec& spec() const { return wanted ? *wanted : run->spec(); }
 };
 
-/// The runs that are shown, the runs that undo brings back, and their progress.
+/// The runs that are shown, and their progress.
 struct LabSession {
-  uint64_t lineage = 0;                           ///< as in session::Session
-  std::vector<std::unique_ptr<LabEntry>> runs;    ///< A to C
-  std::unique_ptr<LabEntry> fork;                 ///< D, or null
-  std::vector<std::unique_ptr<LabEntry>> parked;  ///< runs that others replaced, the newest last
+  uint64_t lineage = 0;                         ///< as in session::Session
+  std::vector<std::unique_ptr<LabEntry>> runs;  ///< A to C
+  std::unique_ptr<LabEntry> fork;               ///< D, or null
   bool playing = false;
-  bool instant = false;            ///< see session::ReplaceRuns::instant
-  int32_t step = 0, budget = 300;  ///< budget: of the run that ends last, see LabTrainer::end_of
-  int32_t portion = 300;           ///< the requested budget: steps that playing on at its end adds
-  std::string window;              ///< the text of Lab::keep()
+  bool instant = false;                       ///< see session::ReplaceRuns::instant
+  int32_t step = 0, budget = 300;             ///< budget: of the run that ends last, see LabTrainer::end_of
+  int32_t portion = 300;                      ///< the requested budget: steps that playing on at its end adds
+  std::shared_ptr<const std::string> window;  ///< the text of Lab::keep()
 
-  std::vector<LabEntry*> entries() const;  ///< the runs that are shown
-  LabEntry* find(char letter) const;       ///< of these; null without one
-  std::vector<LabEntry*> kept() const;     ///< these and the parked runs
+  std::vector<LabEntry*> entries() const;
+  LabEntry* find(char letter) const;  ///< null without one
 };
 
 class LabTrainer {
@@ -103,12 +110,12 @@ class LabTrainer {
   /// The present session. It refers to files of the last image where nothing changed, unless `whole`.
   SessionImage image(int64_t generation, bool whole);
   bool empty() const { return now_.runs.empty(); }
-  void keep(std::string window) { now_.window = std::move(window); }
+  void keep(std::string window) { now_.window = std::make_shared<const std::string>(std::move(window)); }
 
   LabView view() const;
   bool note_too_large();           ///< sets, once, the message that the runs are not autosaved; true if set
   size_t weight_bytes() const;     ///< of all runs shown, with their moments
-  size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
+  size_t kept_bytes() const;       ///< of the runs that are kept for undo
   Message message;                 ///< of the last command, empty when it went well
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::function<bool()> called{};  ///< whether a command waits
@@ -165,8 +172,7 @@ class LabTrainer {
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
-  void put_aside();
-  bool drop_session();
+  void begin_lineage();
   void come_back(bool by_undo);
 
   // Of undo, see lab_undo.cpp.
@@ -175,17 +181,28 @@ class LabTrainer {
   void note_change(session::Session before, const session::Hand& hand);
   void step_back(bool undo, session::Ticket ticket);
   std::string become(const session::Session& to);
-  std::vector<std::unique_ptr<LabEntry>> missing_runs(const session::Session& to, std::string& made);
+  using Kept = std::vector<std::shared_ptr<const KeptRun>>;
+  /// A kept run, as an answer to a run that is to be shown.
+  struct Found {
+    std::shared_ptr<const KeptRun> kept;
+    std::shared_ptr<const RunRecord>
+        state;  ///< of `kept`: its own, or an earlier one; null: `kept` is that very run
+  };
+  KeptRun as_left(LabEntry& entry);
+  void keep(std::shared_ptr<const KeptRun> run);
+  void keep_copy(LabEntry& entry);
+  bool drop_kept();
+  Found nearest(const session::ShownRun& run, int32_t step, const Kept& leave);
+  std::unique_ptr<LabEntry> brought_back(const session::ShownRun& run, const Found& found, bool instant);
+  std::unique_ptr<LabEntry> from_step_0(const session::ShownRun& run, bool instant);
   bool is_an_edit_away(LabEntry& entry, const session::ShownRun& run);
-  std::unique_ptr<LabEntry> take_kept(const session::ShownRun& run);
-  std::unique_ptr<LabEntry> make_again(const session::ShownRun& run);
+  bool stays(LabEntry& entry, const session::Session& to);
   void show_as(LabEntry& entry, const session::ShownRun& run);
   void end_again(LabEntry& entry) const;
-  void exchange_session(uint64_t lineage);
+  void train_on(const session::Session& to);
 
   void keep_answer(session::Answer answer);
 
-  std::vector<LabEntry*> kept() const;  ///< of all sessions
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data) { return task_in(tasks_, data, kMaxRuns); }
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter, int32_t budget);
@@ -197,7 +214,6 @@ class LabTrainer {
   void begin_round();
   session::ShownRun begun_anew(const LabEntry& card, RunSpec spec);
   void restart(const std::vector<RunSpec>& specs, bool watched);
-  void park(std::unique_ptr<LabEntry> entry);
   void change_budget(int32_t steps);
   int32_t portion_after(int32_t step) const;
   void bring_budget();
@@ -209,14 +225,12 @@ class LabTrainer {
   static const std::shared_ptr<const RunSpec>& published_spec(LabEntry& entry);
   std::vector<RunSpec> specs() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
-  void park_copy(const LabEntry& entry);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
   void fork_at(session::ForkRequest request);
   std::unique_ptr<Run> run_at(int32_t run, int32_t step);
   std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   bool release_holds();
-  void share_bytes();
 
   bool lags(const LabEntry& entry) const;
   LabEntry* lagging() const;
@@ -267,8 +281,8 @@ class LabTrainer {
   mutable std::optional<DataNumbers> data_;
   bool noted_too_large_ = false;
   LabSession now_;
-  std::vector<LabSession> aside_;  ///< sessions that undo and redo bring back
-  uint64_t lineages_ = 0;          ///< sessions so far
+  Kept kept_;              ///< for undo, the newest last
+  uint64_t lineages_ = 0;  ///< sessions so far
   session::UndoLog log_;
   LabView::StepBack step_back_;
   bool began_anew_ = false;  ///< whether the command that is carried out restarts all runs

@@ -1,5 +1,6 @@
-// How LabTrainer takes changes back and makes them again (undo.h). Runs that were replaced, and sessions, are kept as
-// they were left; a run that is not kept any more is trained again to the same bits.
+// How LabTrainer takes changes back and makes them again (undo.h). A run that another one replaces is kept as it was left:
+// its weights, its history and its keyframes, but no network. A run that is not kept any more is trained again to the
+// same bits, from the nearest state that it has in common with a kept one.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -28,6 +29,8 @@ session::ShownRun LabTrainer::shown_run(LabEntry& entry) {
 session::Session LabTrainer::shown_session() {
   session::Session now{.lineage = now_.lineage, .runs = {}, .step = now_.step, .portion = now_.portion};
   now.playing = now_.playing;
+  now.instant = now_.instant;
+  now.window = now_.window;
   for (LabEntry* entry : now_.entries()) now.runs.push_back(shown_run(*entry));
   return now;
 }
@@ -37,18 +40,14 @@ void LabTrainer::note_change(session::Session before, const session::Hand& hand)
   session::Session after = shown_session();
   before.selected = hand.selected_before;
   after.selected = hand.selected_after;
-  if (!before.runs.empty() && !log_.note(std::move(before), std::move(after), began_anew_, hand.gesture))
-    return;
-  std::erase_if(aside_, [this](const LabSession& one) { return !log_.needs(one.lineage); });
+  if (!before.runs.empty()) log_.note(std::move(before), std::move(after), began_anew_, hand.gesture);
 }
 
 void LabTrainer::step_back(bool undo, session::Ticket ticket) {
   session::Session left = shown_session();
   const std::optional<session::Session> to = log_.next(undo, left);
   if (!to) return;
-  if (to->lineage != left.lineage)
-    exchange_session(to->lineage);
-  else if (const std::string lost = become(*to); !lost.empty() && to->step > 0 && !now_.instant)
+  if (const std::string lost = become(*to); !lost.empty() && to->step > 0 && !now_.instant)
     message = Message("{} from step 0 again: what had been trained is not kept", lost);
   step_back_ = {ticket, undo, to->lineage != left.lineage, to->selected};
   session::Session now = shown_session();
@@ -56,33 +55,102 @@ void LabTrainer::step_back(bool undo, session::Ticket ticket) {
   log_.stepped(undo, std::move(left), std::move(now));
 }
 
-void LabTrainer::exchange_session(uint64_t lineage) {
-  const auto other = std::ranges::find(aside_, lineage, &LabSession::lineage);
-  if (other == aside_.end()) fail("lab", "the runs of before are not kept any more");
-  for (LabEntry* entry : now_.kept()) {
-    entry->looking.reset();
-    entry->file_stamp = 0;
+KeptRun LabTrainer::as_left(LabEntry& entry) {
+  KeptRun kept;
+  static_cast<LabCard&>(kept) = entry;
+  kept.shown = shown_run(entry);
+  kept.record = std::make_shared<const RunRecord>(entry.run->record_to_go_on());
+  kept.task = entry.run->shared_task();
+  return kept;
+}
+
+void LabTrainer::keep(std::shared_ptr<const KeptRun> run) {
+  kept_.push_back(std::move(run));
+  while (kept_.size() > kMaxRuns && kept_bytes() > options_.kept_bytes) drop_kept();
+}
+
+/// Keeps a run as it stands before an edit of its next step. Of a hand that changes it once more before that step, the
+/// state is kept already.
+void LabTrainer::keep_copy(LabEntry& entry) {
+  const std::vector<Edit>& edits = entry.run->edits();
+  if (entry.run->steps_done() == 0 || (!edits.empty() && edits.back().step > entry.run->steps_done())) return;
+  KeptRun kept = as_left(entry);
+  auto record = *kept.record;
+  record.frames.clear();  // the run itself still has them
+  if (!has_room(static_cast<int64_t>(record.bytes()))) return;
+  kept.record = std::make_shared<const RunRecord>(std::move(record));
+  keep(std::make_shared<const KeptRun>(std::move(kept)));
+}
+
+/// Drops what can be missed best: keyframes of the oldest run that has any, else the oldest run. False: nothing is kept.
+bool LabTrainer::drop_kept() {
+  if (kept_.empty()) return false;
+  const auto oldest =
+      std::ranges::find_if(kept_, [](const auto& one) { return !one->record->frames.empty(); });
+  if (oldest == kept_.end()) return kept_.erase(kept_.begin()), true;
+  auto run = std::make_shared<KeptRun>(**oldest);
+  auto record = std::make_shared<RunRecord>(*run->record);
+  record->frames.clear();
+  run->record = std::move(record);
+  *oldest = std::move(run);
+  return true;
+}
+
+void LabTrainer::serve(const session::ForgetChanges&) {
+  log_.clear();
+  kept_.clear();
+}
+
+/// The kept run that is to be shown, or the state from which it takes the fewest steps to it, at `step` or before:
+/// nothing if there is none. `leave` are runs that are not shown from now on.
+LabTrainer::Found LabTrainer::nearest(const session::ShownRun& run, int32_t step, const Kept& leave) {
+  Found best;
+  int32_t reached = 0;
+  if (run.hold >= 0) step = std::min(step, run.hold);
+  const auto try_state = [&](const auto& kept, const std::shared_ptr<const Keyframe>& frame) {
+    if (frame->step <= reached || frame->step > step || !run.shares(kept->shown, frame->step)) return;
+    auto state = kept->record->at(frame);
+    if (!state) return;
+    reached = frame->step;
+    best = {kept, std::move(state)};
+  };
+  for (const Kept* runs : {&std::as_const(kept_), &leave})
+    for (auto kept = runs->rbegin(); kept != runs->rend(); ++kept) {
+      if ((*kept)->shown.is_run(run)) return {*kept, nullptr};
+      for (const auto& frame : (*kept)->record->frames) try_state(*kept, frame);
+      if (!(*kept)->record->broken) try_state(*kept, (*kept)->record->end);
+    }
+  return best;
+}
+
+/// A run as it was left, or on its way there.
+std::unique_ptr<LabEntry> LabTrainer::brought_back(const session::ShownRun& run, const Found& found,
+                                                   bool instant) {
+  if (!found.kept) return from_step_0(run, instant);
+  auto made = std::make_unique<LabEntry>();
+  if (!found.state) {
+    static_cast<LabCard&>(*made) = *found.kept;
+    made->file_stamp = 0;
+    made->run = Run::resume(*found.kept->record, found.kept->task, *backend_);
+    return made;
   }
-  std::swap(now_, *other);
-  come_back(true);
-  if (now_.instant) want_anew();
+  RunRecord state = *found.state;
+  state.scheduled.clear();
+  made->run = Run::resume(state, found.kept->task, *backend_);
+  std::vector<Edit> later = run.edits;
+  std::erase_if(later, [&](const Edit& edit) { return edit.step <= state.steps(); });
+  made->run->schedule_edits(std::move(later));
+  made->run->set_budget(run.end);
+  made->from_start = found.kept->from_start;
+  made->again = true;
+  return made;
 }
 
-std::unique_ptr<LabEntry> LabTrainer::take_kept(const session::ShownRun& run) {
-  auto& parked = now_.parked;
-  const auto at = std::find_if(parked.rbegin(), parked.rend(),
-                               [&](const auto& entry) { return shown_run(*entry).is_run(run); });
-  if (at == parked.rend()) return nullptr;
-  std::unique_ptr<LabEntry> found = std::move(*at);
-  parked.erase(std::next(at).base());
-  return found;
-}
-
-/// A run that is not kept any more, to be trained again. One that goes on from a file has a past that nobody knows.
-std::unique_ptr<LabEntry> LabTrainer::make_again(const session::ShownRun& run) {
+/// A run that has no state in common with any that is kept. One that goes on from a file has a past that nobody knows.
+std::unique_ptr<LabEntry> LabTrainer::from_step_0(const session::ShownRun& run, bool instant) {
   if (run.goes_on) fail("undo", "run {} went on from a file and is not kept any more", run.letter);
   auto made = make_entry(*run.origin, run.letter, run.end);
-  if (now_.instant) return made;  // its run is wanted from the trainer
+  if (instant) return made;  // its run is wanted from the trainer
   if (made->run->identity().data.hash != run.data)
     fail("undo", "{} has changed since run {} began: expected the text of then", data_name(run.origin->data),
          run.letter);
@@ -103,55 +171,68 @@ bool LabTrainer::is_an_edit_away(LabEntry& entry, const session::ShownRun& run) 
   return std::all_of(own, now.end(), is_next) && std::all_of(other, run.edits.end(), is_next);
 }
 
-/// Returns, by the runs of the session, those that are not shown yet: as they were left, or from step 0 (`made`).
-std::vector<std::unique_ptr<LabEntry>> LabTrainer::missing_runs(const session::Session& to,
-                                                                std::string& made) {
-  std::vector<std::unique_ptr<LabEntry>> found(to.runs.size());
-  std::vector<size_t> lost;
-  std::vector<RunSpec> specs;
-  for (size_t i = 0; i < to.runs.size(); ++i) {
-    LabEntry* shown = now_.find(to.runs[i].letter);
-    if (shown &&
-        (now_.instant || shown_run(*shown).is_run(to.runs[i]) || is_an_edit_away(*shown, to.runs[i])))
-      continue;
-    found[i] = take_kept(to.runs[i]);
-    if (found[i]) continue;
-    lost.push_back(i);
-    specs.push_back(*to.runs[i].origin);
-  }
-  try {
-    make_room(specs);
-    for (const size_t i : lost) found[i] = make_again(to.runs[i]);
-  } catch (...) {
-    for (size_t i = 0; i < found.size(); ++i)
-      if (found[i] && std::ranges::find(lost, i) == lost.end()) now_.parked.push_back(std::move(found[i]));
-    throw;
-  }
-  for (const size_t i : lost) made += (made.empty() ? "" : "+") + std::string(1, to.runs[i].letter);
-  return found;
+/// Whether the run under this letter is shown in the session too.
+bool LabTrainer::stays(LabEntry& entry, const session::Session& to) {
+  const session::ShownRun* run = to.lineage == now_.lineage ? to.find(entry.letter) : nullptr;
+  return run && (to.instant || shown_run(entry).is_run(*run) || is_an_edit_away(entry, *run));
 }
 
-/// Shows the runs of a session of this lineage, and parks those that it does not have. Returns the letters of the runs
-/// that begin at step 0, as they are not kept: "A+B".
+/// Shows the runs of a session, and keeps those that it does not have as they are left. Returns the letters of the runs
+/// that begin at step 0, as nothing of them is kept: "A+B".
 std::string LabTrainer::become(const session::Session& to) {
+  Kept leave;
+  for (LabEntry* entry : now_.entries())
+    if (!stays(*entry, to)) leave.push_back(std::make_shared<const KeptRun>(as_left(*entry)));
+  std::vector<Found> found(to.runs.size());
+  std::vector<RunSpec> missing;
+  std::vector<LabEntry*> stay(to.runs.size());
+  for (size_t i = 0; i < to.runs.size(); ++i) {
+    LabEntry* shown = now_.find(to.runs[i].letter);
+    if (shown && stays(*shown, to)) {
+      stay[i] = shown;
+      continue;
+    }
+    found[i] = nearest(to.runs[i], to.instant ? 0 : to.step, leave);
+    missing.push_back(*to.runs[i].origin);
+  }
+  make_room(missing);
   std::string made;
-  std::vector<std::unique_ptr<LabEntry>> all = missing_runs(to, made);
+  std::vector<std::unique_ptr<LabEntry>> all(to.runs.size());
+  for (size_t i = 0; i < to.runs.size(); ++i) {
+    if (stay[i]) continue;
+    all[i] = brought_back(to.runs[i], found[i], to.instant);
+    if (!found[i].kept) made += (made.empty() ? "" : "+") + std::string(1, to.runs[i].letter);
+  }
+
   std::vector<std::unique_ptr<LabEntry>> shown = std::move(now_.runs);
   if (now_.fork) shown.push_back(std::move(now_.fork));
   for (size_t i = 0; i < all.size(); ++i)
-    if (!all[i])
-      all[i] = std::move(*std::ranges::find_if(
-          shown, [&](const auto& entry) { return entry && entry->letter == to.runs[i].letter; }));
-  for (auto& entry : shown)
-    if (entry) park(std::move(entry));
+    if (stay[i])
+      all[i] = std::move(*std::ranges::find(shown, stay[i], [](const auto& one) { return one.get(); }));
+  for (const Found& one : found)
+    if (one.kept && !one.state) std::erase(kept_, one.kept);
+  const bool others = to.lineage != now_.lineage;
+  now_.lineage = to.lineage;
+  now_.instant = to.instant;
   for (size_t i = 0; i < all.size(); ++i) show_as(*all[i], to.runs[i]);
   show(std::move(all));
+  for (auto& run : leave) keep(std::move(run));
   now_.portion = to.portion;
   now_.step = to.step;
+  if (others) {
+    now_.window = to.window;
+    come_back(true);
+  }
+  train_on(to);
+  return made;
+}
+
+/// Goes on as the session says whose runs are shown now.
+void LabTrainer::train_on(const session::Session& to) {
   if (now_.instant) {
+    pause();
     now_.budget = now_.step = target_ = to.runs.front().end;
-    want_anew();
-    return made;
+    return want_anew();
   }
   settle_budget();
   for (LabEntry* entry : now_.entries()) end_again(*entry);
@@ -159,7 +240,6 @@ std::string LabTrainer::become(const session::Session& to) {
     pause();
   else if (!now_.playing && now_.step < now_.budget)
     start_playing();
-  return made;
 }
 
 /// A run that is trained again has caught up: an edit after its last step is in force again, as it was.

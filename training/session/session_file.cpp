@@ -195,7 +195,7 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
   image.portion = now_.portion;
   image.instant = now_.instant;
   image.generation = generation;
-  image.window = now_.window;
+  if (now_.window) image.window = *now_.window;
   for (LabEntry* entry : now_.entries()) {
     // Of an instant run that is being trained there are only its settings.
     const std::unique_ptr<Run> begun =
@@ -237,7 +237,7 @@ void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession
   for (const SessionRun& run : session.runs)
     bytes += most_bytes(read_identity(SafetensorsFile::load_header(path_in(folder, run.file))));
   require_bytes({"{} {}", kSession, folder}, bytes);
-  while (!has_room(bytes) && drop_session()) continue;
+  while (!has_room(bytes) && drop_kept()) continue;
 }
 
 void LabTrainer::serve(const session::RestoreSession& command) {
@@ -245,12 +245,12 @@ void LabTrainer::serve(const session::RestoreSession& command) {
   require_bytes_for(command.folder, saved);
   std::vector<std::unique_ptr<LabEntry>> loaded;
   for (const SessionRun& run : saved.runs) loaded.push_back(load_entry(command.folder, run));
-  put_aside();
+  begin_lineage();
   now_.step = saved.step;
   now_.budget = saved.budget;
   now_.portion = saved.portion;
   now_.instant = saved.instant;
-  now_.window = std::move(saved.window);
+  now_.window = std::make_shared<const std::string>(std::move(saved.window));
   now_.playing = command.play && !now_.instant && now_.step < now_.budget;
   show(std::move(loaded));
   come_back(false);

@@ -45,6 +45,16 @@ bool ShownRun::is_run(const ShownRun& other) const {
          edits == other.edits && (origin == other.origin || same_settings(*origin, *other.origin));
 }
 
+bool ShownRun::shares(const ShownRun& other, int32_t step) const {
+  if (take != other.take && step > fork_step) return false;  // it is trained to be watched
+  const auto until = [step](std::vector<Edit> edits) {
+    std::erase_if(edits, [step](const Edit& edit) { return edit.step > step; });
+    return edits;
+  };
+  return data == other.data && goes_on == other.goes_on && until(edits) == until(other.edits) &&
+         (origin == other.origin || same_settings(*origin, *other.origin));
+}
+
 const ShownRun* Session::find(char letter) const {
   const auto at = std::ranges::find(runs, letter, &ShownRun::letter);
   return at == runs.end() ? nullptr : &*at;
@@ -104,19 +114,6 @@ void UndoLog::stepped(bool undo, Session left, Session now) {
   entry.before = undo ? now : left;
   entry.after = undo ? std::move(left) : std::move(now);
   to.push_back(std::move(entry));
-}
-
-bool UndoLog::needs(uint64_t lineage) const {
-  const auto leads_there = [lineage](const Entry& entry) { return entry.leads_to(lineage); };
-  return std::ranges::any_of(done_, leads_there) || std::ranges::any_of(undone_, leads_there);
-}
-
-void UndoLog::forget(uint64_t lineage) {
-  for (std::vector<Entry>* entries : {&done_, &undone_}) {
-    const auto last = std::find_if(entries->rbegin(), entries->rend(),
-                                   [lineage](const Entry& entry) { return entry.leads_to(lineage); });
-    entries->erase(entries->begin(), last.base());
-  }
 }
 
 void UndoLog::clear() {

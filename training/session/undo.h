@@ -35,6 +35,8 @@ struct ShownRun : RunCard {
 
   /// Whether both are one training, however far it has come.
   bool is_run(const ShownRun& other) const;
+  /// Whether both are in one state after this step, as they differ in later edits alone.
+  bool shares(const ShownRun& other, int32_t step) const;
 };
 
 /// What the Lab shows. It says nothing of weights and losses, which follow from it.
@@ -43,7 +45,9 @@ struct Session {
   std::vector<ShownRun> runs;  ///< by letter
   int32_t step = 0, portion = 0;
   bool playing = false;
-  char selected = 'A';  ///< the run in the diagram
+  bool instant = false;                         ///< see ReplaceRuns::instant
+  char selected = 'A';                          ///< the run in the diagram
+  std::shared_ptr<const std::string> window{};  ///< the text of Lab::keep()
 
   const ShownRun* find(char letter) const;
 };
@@ -64,10 +68,6 @@ class UndoLog {
   void stepped(bool undo, Session left, Session now);
   bool can_undo() const { return !done_.empty(); }
   bool can_redo() const { return !undone_.empty(); }
-  /// Whether a change leads to this lineage.
-  bool needs(uint64_t lineage) const;
-  /// Forgets the changes that lead to this lineage, and those that only they lead to.
-  void forget(uint64_t lineage);
   void clear();
 
  private:
@@ -75,8 +75,6 @@ class UndoLog {
     Session before, after;
     bool replaces = false;
     uint64_t gesture = 0;
-
-    bool leads_to(uint64_t lineage) const { return before.lineage == lineage || after.lineage == lineage; }
   };
   std::vector<Entry> done_, undone_;  ///< the nearest last
 };

@@ -85,12 +85,17 @@ class ToldLab {
     return of_runs([](const RunView& run) { return fmt::format("{} losses as alone", losses(run).size()); });
   }
 
-  /// Numbers each history that was seen, as runs that come back have theirs.
+  /// Numbers each history by what it has, to the bit, as runs that come back have theirs.
   std::string histories() {
     return of_runs([&](const RunView& run) {
-      const auto at = std::ranges::find(seen_, run.history);
+      const FrameBlock frames = run.history->frames(run.step, kHistoryBudget);
+      std::string has = fmt::format("{} {} {:a} {:a}", run.letter, fmt::join(frames.steps, " "),
+                                    fmt::join(losses(run), " "), fmt::join(frames.stats, " "));
+      for (const RunEvent& event : run.history->events())
+        has += fmt::format("\n{} {}", event.step, event.text);
+      const auto at = std::ranges::find(seen_, has);
       const auto number = at - seen_.begin() + 1;
-      if (at == seen_.end()) seen_.push_back(run.history);
+      if (at == seen_.end()) seen_.push_back(std::move(has));
       return std::to_string(number);
     });
   }
@@ -196,7 +201,7 @@ class ToldLab {
   const Folder folder_;
   std::unique_ptr<Lab> lab_;
   mutable std::shared_ptr<const LabView> view_;
-  std::vector<std::shared_ptr<const History>> seen_;
+  std::vector<std::string> seen_;
 };
 
 TEST_CASE("what went to the budget was measured, knows its data, and took time") {

@@ -154,30 +154,6 @@ TEST_CASE("a press is one entry, and none where it came back to where it began")
   CHECK(log.can_redo());  // nothing was changed, so all can still be made again
 }
 
-TEST_CASE("changes that lead to a session which is not kept are forgotten, with those behind it") {
-  UndoLog log;
-  Session now = two_runs();
-  for (uint64_t lineage = 1; lineage <= 3; ++lineage) {
-    Session before = now;
-    now.runs[0].edits.push_back({1, "train.lr", std::to_string(lineage)});
-    log.note(before, now, false, 0);
-    before = now;
-    now = two_runs();
-    now.lineage = lineage;
-    log.note(before, now, false, 0);
-  }
-  CHECK(log.needs(1));
-  log.forget(1);
-  CHECK_FALSE(log.needs(0));
-  CHECK_FALSE(log.needs(1));
-  CHECK(log.needs(2));
-  step(log, true, now);
-  CHECK(now.lineage == 2);
-  step(log, true, now);
-  CHECK(now.runs[0].edits.empty());
-  CHECK_FALSE(log.can_undo());
-}
-
 TEST_CASE("whatever is changed, taken back and made again, each run is the run that it would be alone") {
   const unsigned seed = GENERATE(range(1u, 6u));
   INFO(seed);
@@ -245,4 +221,52 @@ TEST_CASE("whatever is changed, taken back and made again, each run is the run t
   for (int i = 0; i < changes; ++i) lab.post(session::Redo{});
   CHECK(told() == end);
   CHECK_FALSE(lab.view()->can_redo);
+}
+
+TEST_CASE("a run that is not kept any more is trained on from its newest keyframe before the change") {
+  LabOptions options = quiet();
+  options.kept_bytes = 0;  // the newest four stay, without keyframes
+  Lab lab(options);
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
+  lab.post(session::PlayTo{45});
+  rest(lab);
+  lab.post(session::EditField{0, "train.lr", "0.002"});
+  lab.post(session::PlayTo{50});
+  rest(lab);
+  for (const char* placement : {"pre", "sandwich", "none", "pre", "sandwich", "none"})
+    lab.post(request(*lab.view(), 1, placement));
+  for (int i = 0; i < 20 && rest(lab)->runs[0].edits.size() == 1; ++i) lab.post(session::Undo{});
+  const auto view = rest(lab);
+  INFO(view->message);
+  CHECK(view->message.empty());  // it does not begin at step 0
+  REQUIRE(view->runs.size() == 2);
+  CHECK(view->step == 50);
+  CHECK(view->runs[0].edits.empty());
+  for (const RunView& run : view->runs) CHECK(same_bits(losses(run), alone(*run.origin, 50, run.edits)));
+  lab.post(session::Redo{});
+  const auto again = rest(lab);
+  CHECK(again->runs[0].edits.size() == 1);
+  CHECK(same_bits(losses(again->runs[0]), alone(*again->runs[0].origin, 50, again->runs[0].edits)));
+}
+
+TEST_CASE("networks that a run keeps for undo change nothing of what it does when it is back") {
+  // D is changed at rest, at the step of its fork: every network is made of the weights that the last step left.
+  Lab lab(quiet());
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
+  lab.post(session::PlayTo{7});
+  rest(lab);
+  lab.post(request(*lab.view(), 0, "sandwich"));
+  rest(lab);
+  lab.post(request(*lab.view(), 0, "none"));
+  rest(lab);
+  lab.post(session::Undo{});  // D comes back
+  rest(lab);
+  lab.post(request(*lab.view(), 2, "post"));  // and is forked once more
+  lab.post(session::PlayTo{12});
+  const auto view = rest(lab);
+  REQUIRE(view->runs.size() == 3);
+  const RunView& fork = view->runs[2];
+  const std::vector<float> whole = alone(*fork.origin, fork.step, fork.edits), shown = losses(fork);
+  CHECK(fork.step == 12);
+  CHECK(same_bits(shown, {whole.end() - static_cast<std::ptrdiff_t>(shown.size()), whole.end()}));
 }
