@@ -11,6 +11,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "training/io/foreign_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/io/output_file.h"
@@ -54,9 +55,9 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
     fail(where(path), "is truncated or not a safetensors file: {} bytes, expected at least 8", size);
   uint64_t length = 0;
   read(&length, 8);
-  if (char head[8]; is_gguf({static_cast<char*>(std::memcpy(head, &length, 8)), 8}))
-    fail(where(path), "{}", kGgufWords);
   if (length > size - 8 || length > kMaxHeader) {
+    const char* head = reinterpret_cast<const char*>(&length);
+    if (const Message other = foreign_file({head, sizeof length}); !other.empty()) fail(where(path), other);
     fail(where(path), "is truncated or not a safetensors file: a header of {} bytes, {} bytes follow", length,
          size - 8);
   }

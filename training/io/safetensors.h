@@ -164,11 +164,4 @@ class SafetensorsWriter {
   std::vector<Tensor> tensors_;
 };
 
-/// Whether these are the first bytes of a GGUF file, which holds quantized weights and is often taken for safetensors.
-inline bool is_gguf(std::string_view head) { return head.starts_with("GGUF"); }
-inline constexpr std::string_view kGgufWords =
-    "is a GGUF file, whose weights are quantized: expected safetensors, which "
-    "AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=NAME).save_pretrained(OTHER) of the library transformers "
-    "writes";
-
 }  // namespace normscope

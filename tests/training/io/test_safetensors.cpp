@@ -175,6 +175,25 @@ TEST_CASE("safetensors: files that are none are refused") {
                                  std::string(8, '\1'))) == "no error");
 }
 
+TEST_CASE("safetensors: a file of another program says what it is and what to do") {
+  const std::string rest(40, '\7');
+  for (const auto& [begin, says] : std::initializer_list<std::pair<std::string, const char*>>{
+           {"PK\x03\x04", "is a zip archive"},
+           {"\x80\x02}q", "was written by torch.save"},
+           {"\x89HDF\r\n\x1a\n", "is an HDF5 file"},
+           {std::string("\x1c\0\0\0TFL3", 8), "is a model of TFLite"},
+           {"\x93NUMPY\1", "is an array of numpy"},
+           {"lmgg", "before GGUF"},
+           {"\x1f\x8b\x08", "gunzip unpacks it"},
+           {"version https://git-lfs.github.com/spec/v1\n", "git lfs pull fetches the file itself"},
+           {"<!DOCTYPE html>", "is a web page"},
+           {"{\"weight_map\": {}}", "is JSON"},
+           {"\x08\x07\x12\x07pytorch", "is an ONNX graph"}}) {
+    INFO(says);
+    CHECK(contains(load_message(begin + rest), says));
+  }
+}
+
 TEST_CASE("safetensors: cut at every byte, a file is refused") {
   const Folder folder;
   const std::string whole = folder.file("whole.safetensors"), cut = folder.file("cut.safetensors");
