@@ -208,6 +208,15 @@ std::string type_of_class(const InputValue& config) {
   return {};
 }
 
+/// The type of a model of which only the tensors tell it: "bert.encoder.layer.0.…" is of bert. Empty where none does.
+std::string type_of_tensors(std::span<const std::string> names) {
+  for (const auto& [type, family] : families())
+    if (family.prefix == type + "." &&
+        std::ranges::any_of(names, [&](const std::string& name) { return name.starts_with(family.prefix); }))
+      return type;
+  return {};
+}
+
 /// The text of an error for a refused type: the nearest type that opens, where refused.toml names one.
 std::optional<Message> instead_of(std::string_view type) {
   struct Lack {
@@ -255,12 +264,13 @@ const std::map<std::string, Family>& gguf_families() {
   return all;
 }
 
-const Family& family_of(const InputValue& config) {
+const Family& family_of(const InputValue& config, std::span<const std::string> tensors) {
   const auto architecture = config.find("general.architecture"), type = config.find("model_type");
   const auto& all = architecture ? gguf_families() : families();
-  const auto at = all.find(architecture ? architecture->text(kLongestType)
-                           : type       ? type->text(kLongestType)
-                                        : type_of_class(config));
+  const auto at = all.find(architecture                   ? architecture->text(kLongestType)
+                           : type                         ? type->text(kLongestType)
+                           : config.find("architectures") ? type_of_class(config)
+                                                          : type_of_tensors(tensors));
   if (at != all.end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : all) known.push_back(name);

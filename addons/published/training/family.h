@@ -65,8 +65,9 @@ const std::map<std::string, Family>& gguf_families();
 Family parse_family(std::string_view text, const std::string& type,
                     const std::map<std::string, Family>& like = families());
 
-/// The family of a config.json, or of GgufFile::config(). Throws Error, which lists the known types.
-const Family& family_of(const InputValue& config);
+/// The family of a config.json, or of GgufFile::config(). A config.json that names neither type nor class leaves it to
+/// the names of the `tensors`. Throws Error, which lists the known types.
+const Family& family_of(const InputValue& config, std::span<const std::string> tensors = {});
 
 /// The value of a key such as "rope_parameters.rope_theta".
 std::optional<InputValue> found(const InputValue& config, std::string_view key);

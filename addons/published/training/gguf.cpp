@@ -154,7 +154,7 @@ struct GgufFile::Reader : Cursor {
     }
     const auto type = number<uint32_t>();
     read.tensor.type = gguf_type(type);
-    if (!read.tensor.type) refuse({"type {}: expected {}", type, gguf_types()});
+    if (!read.tensor.type) refuse({"{}: expected {}", gguf_type_name(type), gguf_types()});
     if (const auto row = static_cast<size_t>(read.tensor.shape.back()); row % read.tensor.type->numbers != 0)
       refuse({"rows of {} numbers: expected a multiple of the {} in a block of {}", row,
               read.tensor.type->numbers, read.tensor.type->name});

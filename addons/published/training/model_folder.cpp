@@ -39,16 +39,39 @@ fs::path cache() {
   return (caches.empty() ? fs::path(set("HOME")) / ".cache" : fs::path(caches)) / "huggingface" / "hub";
 }
 
-/// The snapshot that refs/main names; empty: there is none.
+/// The snapshot that refs/main names; of a model that was fetched by a revision, which has none, the newest. Empty: there
+/// is none.
 fs::path snapshot_in(const fs::path& models) {
   const auto name = read_input_file_if_there((models / "refs" / "main").string(), kRevision);
   const fs::path snapshot = name ? fs::path(trimmed(*name)) : fs::path();
-  return snapshot.empty() || snapshot != snapshot.filename() ? fs::path() : models / "snapshots" / snapshot;
+  if (name)
+    return snapshot.empty() || snapshot != snapshot.filename() ? fs::path() : models / "snapshots" / snapshot;
+  fs::path newest;
+  std::error_code none;
+  for (const fs::directory_entry& entry : fs::directory_iterator(models / "snapshots", none))
+    if (newest.empty() || entry.last_write_time(none) > fs::last_write_time(newest, none))
+      newest = entry.path();
+  return newest;
 }
 
-/// The GGUF file of a folder that has one and no config.json; else the folder.
+/// The part of an older folder of sentence-transformers that is the model: the first that its modules.json names.
+fs::path first_module(const fs::path& folder) try {
+  const std::string path = (folder / "modules.json").string();
+  const auto json = read_input_file_if_there(path, input::kPublishedConfig);
+  if (!json) return {};
+  for (const InputValue& module : InputValue::parse(*json, {"published {}", path}).list(0, 100)) {
+    const fs::path part = module.at("path").text(1000);
+    return part.empty() || part != part.filename() ? fs::path() : folder / part;
+  }
+  return {};
+} catch (const Error&) {
+  return {};  // of another program
+}
+
+/// The GGUF file of a folder that has one and no config.json, or the part of it that is the model; else the folder.
 fs::path model_in(const fs::path& folder) {
   if (!is_folder(folder) || is_file(folder / kConfig)) return folder;
+  if (const fs::path part = first_module(folder); is_file(part / kConfig)) return part;
   fs::path found;
   std::error_code none;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {
@@ -59,21 +82,23 @@ fs::path model_in(const fs::path& folder) {
   return found.empty() ? folder : found;
 }
 
-/// Whether a file is a saved run of ours, and not a published one of the same name.
+/// Whether a file is a part of the published model around it.
+bool belongs(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const bool weights = name.starts_with("model") && name.ends_with(".safetensors"),
+             torch = name.starts_with("pytorch_model") &&
+                     (name.ends_with(".bin") || name.ends_with(".bin.index.json"));
+  return name == kConfig || name == "model.safetensors.index.json" || torch ||
+         (weights && !is_saved_run(file));
+}
+
+}  // namespace
+
 bool is_saved_run(const fs::path& file) try {
   return SafetensorsFile::load_header(file.string()).metadata("format").starts_with("normscope");
 } catch (const Error&) {
   return false;
 }
-
-/// Whether a file is a part of the published model around it.
-bool belongs(const fs::path& file) {
-  const std::string name = file.filename().string();
-  const bool weights = name.starts_with("model") && name.ends_with(".safetensors");
-  return name == kConfig || name == "model.safetensors.index.json" || (weights && !is_saved_run(file));
-}
-
-}  // namespace
 
 std::string folder_of(const std::string& path) {
   const fs::path at(path), around = at.has_parent_path() ? at.parent_path() : fs::path(".");
@@ -85,6 +110,7 @@ std::string folder_of(const std::string& path) {
     replace_each(name, "/", "--");
     models = cache() / (std::string(kModels) + name);
   }
+  if (models.filename() == "snapshots") models = models.parent_path();
   if (!models.filename().string().starts_with(kModels) || !is_folder(models)) return model_in(path).string();
   const fs::path snapshot = snapshot_in(models);
   return is_folder(snapshot) ? model_in(snapshot).string() : path;
@@ -123,6 +149,10 @@ Message why_none(const std::string& path) {
   if (is_file(folder / "adapter_config.json"))
     return "is an adapter (LoRA), and no whole model: merge it first, with merge_and_unload() of the library peft, and "
            "save_pretrained(OTHER)";
+  if (fs::is_symlink(folder / kConfig))
+    return Message(
+        "{} is a link to a file that is gone: expected the model fetched again, or copied with its files",
+        kConfig);
   return Message("there is no {}: expected the folder of a published model", kConfig);
 }
 

@@ -1,8 +1,10 @@
 // Finds the folder of a published model by any of these paths: the folder, a file in it (model.safetensors,
-// config.json), a folder models--ORG--NAME in the cache of huggingface_hub, in which refs/main names a snapshot, and
-// ORG/NAME for such a folder. A GGUF file counts as a folder; the only one in a folder is found.
+// config.json, pytorch_model.bin), a folder models--ORG--NAME in the cache of huggingface_hub, of which the snapshot that
+// refs/main names counts, or else the newest, and ORG/NAME for such a folder. A GGUF file counts as a folder; the only
+// one in a folder is found, and the model in an older folder of sentence-transformers.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -24,6 +26,9 @@ std::optional<InputValue> config_of(const std::string& folder);
 
 /// Why a path is not a published model, and what is expected; empty where nothing speaks against it.
 Message why_none(const std::string& path);
+
+/// Whether a safetensors file is a saved run of ours, and not a published model's.
+bool is_saved_run(const std::filesystem::path& file);
 
 /// As folder_of(). Throws Error where why_none() says something.
 std::string require_folder(const std::string& path);

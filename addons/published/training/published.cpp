@@ -275,9 +275,11 @@ PublishedModel open(const std::string& at, int32_t positions) {
   const std::string folder = require_folder(at);
   PublishedModel model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
   const InputValue config = *config_of(folder);
-  model.family = &family_of(config);
+  const bool says = config.find("model_type") || config.find("general.architecture");
+  if (!says) model.weights = Weights::open(folder);
+  model.family = &family_of(config, model.weights.names());
   model.spec = spec_of(*model.family, config, Message("published {}", config_path(folder)), positions);
-  model.weights = Weights::open(folder);
+  if (says) model.weights = Weights::open(folder);
   settle_head(model);
   model.one_layer = std::ranges::any_of(model.family->rows, [](const auto& row) {
     return row.first.starts_with("L*") && row.second.theirs[0].find('*') == std::string::npos;

@@ -62,9 +62,7 @@ Directory directory_of(Bytes file, const Message& where) {
   }
   if (Cursor begin{file, where}; begin.number<uint32_t>() == kEntryMark)
     fail(where, "has no list of entries at its end (is it truncated?)");
-  fail(
-      where,
-      "is no zip archive, as PyTorch writes since version 1.6: expected torch.save(torch.load(FILE), FILE) by a later one");
+  fail(where, "is nothing that torch.save writes");
 }
 
 /// An entry above 4 GB has its sizes and its offset in an extra field.
@@ -126,15 +124,15 @@ struct Value {
     Tensor,
     Mark
   } kind = Kind::None;
-  int64_t number = 0;
-  std::string text;  // of a Global "module name"; of a Storage the key of its entry
+  int64_t number = 0;  // of a Storage the place of its first number among those of its key
+  std::string text;    // of a Global "module name"; of a Storage its key
   std::vector<Value*>
       items;  // of a Dict key and value in turn; of a Tensor its storage, offset, sizes and strides
 };
 
 class Pickle {
  public:
-  Pickle(Bytes bytes, const Message& where) : in_{bytes, where}, where_(where) {}
+  Pickle(Bytes bytes, const Message& where, size_t begin = 0) : in_{bytes, where, begin}, where_(where) {}
 
   /// The value that the pickle ends with.
   const Value& run() {
@@ -144,6 +142,8 @@ class Pickle {
       step(code);
     }
   }
+  size_t end() const { return in_.at; }
+  const std::vector<const Value*>& storages() const { return storages_; }
 
  private:
   using Kind = Value::Kind;
@@ -248,8 +248,10 @@ class Pickle {
         in_.bytes(8);
         return push_number(0);
       case 'X':
+      case 'T':  // a text of Python 2
         return push_text(in_.text(in_.number<uint32_t>()));
       case 0x8c:  // SHORT_BINUNICODE
+      case 'U':
         return push_text(in_.text(in_.number<uint8_t>()));
       case 'c': {
         const std::string module(line());
@@ -317,14 +319,17 @@ class Pickle {
     }
   }
 
-  /// ("storage", torch.FloatStorage, key, device, numbers)
+  /// ("storage", torch.FloatStorage, key, device, numbers), before version 1.6 with the part of it that is meant:
+  /// None, or (its own key, its first number, numbers).
   void load_storage() {
     const Value* id = pop();
     if (id->items.size() < 3 || id->items[0]->text != "storage") fail(where_, "is a broken pickle");
     Value* storage = make(Kind::Storage);
     storage->text = id->items[2]->text;
     storage->items = {id->items[1]};
-    push(storage);
+    if (id->items.size() > 5 && id->items[5]->items.size() > 1)
+      storage->number = id->items[5]->items[1]->number;
+    storages_.push_back(push(storage));
   }
 
   void call() {
@@ -337,7 +342,8 @@ class Pickle {
     } else if (what->text == "torch._utils._rebuild_parameter") {
       least(1);
       push(arguments->items[0]);
-    } else if (what->text == "torch._utils._rebuild_tensor_v2") {
+    } else if (what->text == "torch._utils._rebuild_tensor_v2" ||
+               what->text == "torch._utils._rebuild_tensor") {
       least(4);
       Value* tensor = make(Kind::Tensor);
       tensor->items.assign(arguments->items.begin(), arguments->items.begin() + 4);
@@ -352,68 +358,189 @@ class Pickle {
   std::deque<Value> all_;
   std::vector<Value*> stack_;
   std::map<uint32_t, Value*> memo_;
+  std::vector<const Value*> storages_;
 };
 
 // ---- tensors
 
-WeightTensor tensor_of(const Value& value, const Entries& entries, const std::string& name,
-                       const Message& where) {
-  const Value &storage = *value.items[0], &sizes = *value.items[2], &strides = *value.items[3];
+using Storages = std::map<std::string, Bytes, std::less<>>;  // by their keys
+
+const StorageType& type_of(const Value& storage, const std::string& name, const Message& where) {
   const std::string_view kind = storage.items.empty() ? "" : std::string_view(storage.items[0]->text);
-  const StorageType* type = nullptr;
   for (const StorageType& known : kStorages)
-    if (kind == "torch." + std::string(known.name)) type = &known;
-  if (!type)
-    fail(where, "{} is of {}: expected a storage of numbers", shown_text(name),
-         shown_text(std::string(kind)));
-  const auto entry = entries.find("data/" + storage.text);
-  if (entry == entries.end())
-    fail(where, "{} lacks its numbers, data/{}", shown_text(name), shown_text(storage.text));
+    if (kind == "torch." + std::string(known.name)) return known;
+  fail(where, "{} is of {}: expected a storage of numbers", shown_text(name), shown_text(std::string(kind)));
+}
+
+/// A dimension of a tensor, and how far apart two of its numbers lie.
+struct Dimension {
+  int64_t size = 0, stride = 0;
+};
+
+std::vector<Dimension> dimensions_of(const Value& sizes, const Value& strides, const std::string& name,
+                                     const Message& where) {
   if (sizes.items.size() > kMaxDimensions || sizes.items.size() != strides.items.size())
     fail(where, "{} has {} dimensions: expected at most {}", shown_text(name), sizes.items.size(),
          kMaxDimensions);
-  WeightTensor tensor;
+  std::vector<Dimension> all;
   int64_t count = 1;
-  for (size_t i = sizes.items.size(); i-- > 0;) {
-    const int64_t size = sizes.items[i]->number;
-    if (size < 0 || (size > 0 && count > kMaxNumbers / size))
+  for (size_t i = 0; i < sizes.items.size(); ++i) {
+    const Dimension one{sizes.items[i]->number, strides.items[i]->number};
+    if (one.size < 0 || (one.size > 0 && count > kMaxNumbers / one.size))
       fail(where, "{} is too large", shown_text(name));
-    if (size > 1 && count > 0 && strides.items[i]->number != count)
-      fail(where, "{} does not lie row by row: expected a contiguous tensor", shown_text(name));
-    count *= size;
-    tensor.shape.insert(tensor.shape.begin(), size);
+    if (one.size > 1 && (one.stride < 1 || one.stride > kMaxNumbers))
+      fail(where, "{} repeats numbers: expected a tensor with a number for each place", shown_text(name));
+    count *= one.size;
+    all.push_back(one);
   }
-  const int64_t first = value.items[1]->number;
-  if (first < 0 || first > kMaxNumbers) fail(where, "{} begins outside of its numbers", shown_text(name));
-  tensor.type = &number_type(type->type);
-  tensor.bytes = Cursor{entry->second, where, static_cast<uint64_t>(first) * type->bytes}.bytes(
-      static_cast<uint64_t>(count) * type->bytes);
+  return all;
+}
+
+int64_t count_of(std::span<const Dimension> all) {
+  int64_t count = 1;
+  for (const Dimension& one : all) count *= one.size;
+  return count;
+}
+
+bool lies_row_by_row(std::span<const Dimension> all) {
+  int64_t count = 1;
+  for (size_t i = all.size(); i-- > 0; count *= all[i].size)
+    if (all[i].size > 1 && all[i].stride != count) return false;
+  return true;
+}
+
+/// The numbers of a view, such as a transposed matrix, row by row.
+std::vector<uint8_t> in_rows(Bytes from, std::span<const Dimension> all, size_t bytes) {
+  std::vector<uint8_t> rows;
+  rows.reserve(static_cast<size_t>(count_of(all)) * bytes);
+  std::vector<int64_t> index(all.size());
+  for (int64_t left = count_of(all); left > 0; --left) {
+    size_t at = 0;
+    for (size_t i = 0; i < all.size(); ++i) at += static_cast<size_t>(index[i] * all[i].stride);
+    const Bytes number = from.subspan(at * bytes, bytes);
+    rows.insert(rows.end(), number.begin(), number.end());
+    for (size_t i = all.size(); i-- > 0 && ++index[i] == all[i].size;) index[i] = 0;
+  }
+  return rows;
+}
+
+WeightTensor tensor_of(const Value& value, const Storages& storages, const std::string& name,
+                       const Message& where) {
+  const Value& storage = *value.items[0];
+  const StorageType& type = type_of(storage, name, where);
+  const auto stored = storages.find(storage.text);
+  if (stored == storages.end())
+    fail(where, "{} lacks its numbers, data/{}", shown_text(name), shown_text(storage.text));
+  const std::vector<Dimension> all = dimensions_of(*value.items[2], *value.items[3], name, where);
+  const int64_t first = value.items[1]->number, before = storage.number, count = count_of(all);
+  if (first < 0 || first > kMaxNumbers || before < 0 || before > kMaxNumbers)
+    fail(where, "{} begins outside of its numbers", shown_text(name));
+  int64_t last = count > 0 ? 1 : 0;  // one beyond
+  for (const Dimension& one : all)
+    if (count > 0 && one.size > 1) {
+      if (one.stride > (kMaxNumbers - last) / (one.size - 1))
+        fail(where, "{} is too large", shown_text(name));
+      last += (one.size - 1) * one.stride;
+    }
+  WeightTensor tensor;
+  for (const Dimension& one : all) tensor.shape.push_back(one.size);
+  tensor.type = &number_type(type.type);
+  tensor.bytes = Cursor{stored->second, where, static_cast<uint64_t>(before + first) * type.bytes}.bytes(
+      static_cast<uint64_t>(last) * type.bytes);
+  if (lies_row_by_row(all)) return tensor;
+  if (count > last)
+    fail(where, "{} repeats numbers: expected a tensor with a number for each place", shown_text(name));
+  tensor.own = std::make_shared<const std::vector<uint8_t>>(in_rows(tensor.bytes, all, type.bytes));
+  tensor.bytes = *tensor.own;
   return tensor;
+}
+
+size_t tensors_in(const Value& dict) {
+  size_t count = 0;
+  for (size_t i = 0; dict.kind == Value::Kind::Dict && i + 1 < dict.items.size(); i += 2)
+    count += dict.items[i]->kind == Value::Kind::Text && dict.items[i + 1]->kind == Value::Kind::Tensor;
+  return count;
+}
+
+/// The names with their tensors: the whole file, or, as in checkpoints of a training, the part of it with most of them
+/// ("model", "state_dict").
+const Value& named_tensors(const Value& all, const Message& where) {
+  if (all.kind != Value::Kind::Dict) fail(where, "holds no names with tensors");
+  const Value* best = &all;
+  if (tensors_in(all) == 0)
+    for (size_t i = 0; i + 1 < all.items.size(); i += 2)
+      if (tensors_in(*all.items[i + 1]) > tensors_in(*best)) best = all.items[i + 1];
+  return *best;
+}
+
+WeightTensors tensors_of(const Value& file, const Storages& storages, const std::string& name,
+                         const Message& where) {
+  const Value& all = named_tensors(file, where);
+  WeightTensors tensors;
+  for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
+    const Value &key = *all.items[i], &value = *all.items[i + 1];
+    if (value.kind != Value::Kind::Tensor || key.kind != Value::Kind::Text) continue;
+    WeightTensor tensor = tensor_of(value, storages, key.text, where);
+    tensor.file = name;
+    tensors[key.text] = std::move(tensor);
+  }
+  if (tensors.empty()) fail(where, "holds no tensors under their names");
+  return tensors;
+}
+
+// ---- the container of before version 1.6: pickles one behind the other, then the numbers of each storage
+
+/// The first pickle, a number that no other file begins with.
+constexpr std::string_view kOlder("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
+
+bool is_older(Bytes file) {
+  return file.size() >= kOlder.size() && std::ranges::equal(file.first(kOlder.size()), kOlder, {}, {},
+                                                            [](char c) { return static_cast<uint8_t>(c); });
+}
+
+WeightTensors tensors_of_older(Bytes bytes, const std::string& name, const Message& where) {
+  Pickle version(bytes, where, kOlder.size());
+  if (version.run().number != 1001) fail(where, "is of an unknown version of torch.save");
+  Pickle machine(bytes, where, version.end());
+  const Value& facts = machine.run();
+  for (size_t i = 0; i + 1 < facts.items.size(); i += 2)
+    if (facts.items[i]->text == "little_endian" && facts.items[i + 1]->number == 0)
+      fail(where, "is of a big-endian machine");
+  Pickle program(bytes, where, machine.end());
+  const Value& all = program.run();
+  Pickle list(bytes, where, program.end());
+  const Value& keys = list.run();
+  std::map<std::string_view, const Value*> kinds;
+  for (const Value* storage : program.storages()) kinds.emplace(storage->text, storage);
+  Storages storages;
+  Cursor rest{bytes, where, list.end()};
+  for (const Value* key : keys.items) {
+    const auto kind = kinds.find(key->text);
+    if (kind == kinds.end()) fail(where, "has numbers that no tensor has, of {}", shown_text(key->text));
+    const auto numbers = rest.number<uint64_t>();
+    if (numbers > static_cast<uint64_t>(kMaxNumbers)) fail(where, "{} is too large", shown_text(key->text));
+    storages[key->text] = rest.bytes(numbers * type_of(*kind->second, key->text, where).bytes);
+  }
+  return tensors_of(all, storages, name, where);
 }
 
 }  // namespace
 
 WeightTensors tensors_of_torch(Bytes bytes, const std::string& name) {
   const Message where("torch {}", name);
+  if (is_older(bytes)) return tensors_of_older(bytes, name, where);
   const Entries entries = entries_of(bytes, where);
   const auto program = entries.find("data.pkl");
   if (program == entries.end()) fail(where, "has no data.pkl, as torch.save writes it");
   const auto order = entries.find("byteorder");
   if (order != entries.end() && !order->second.empty() && order->second[0] == 'b')
     fail(where, "is of a big-endian machine");
+  constexpr std::string_view kData = "data/";
+  Storages storages;
+  for (const auto& [entry, numbers] : entries)
+    if (entry.starts_with(kData)) storages[entry.substr(kData.size())] = numbers;
   Pickle pickle(program->second, where);
-  const Value& all = pickle.run();
-  if (all.kind != Value::Kind::Dict) fail(where, "holds no names with tensors");
-  WeightTensors tensors;
-  for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
-    const Value &key = *all.items[i], &value = *all.items[i + 1];
-    if (value.kind != Value::Kind::Tensor || key.kind != Value::Kind::Text) continue;
-    WeightTensor tensor = tensor_of(value, entries, key.text, where);
-    tensor.file = name;
-    tensors[key.text] = std::move(tensor);
-  }
-  if (tensors.empty()) fail(where, "holds no tensors under their names");
-  return tensors;
+  return tensors_of(pickle.run(), storages, name, where);
 }
 
 }  // namespace normscope::published

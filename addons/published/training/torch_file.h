@@ -1,6 +1,8 @@
 // The tensors of a file that torch.save wrote, pytorch_model.bin: a zip archive of a pickle and the numbers of each
 // storage. A pickle is a program. This reader runs none of it: it knows the few instructions that put tensors
-// together, and refuses a pickle that asks for anything else, naming it.
+// together, and refuses a pickle that asks for anything else, naming it. Before version 1.6 there was no archive: the
+// pickles and the numbers follow each other. A tensor that is a view of others' numbers, as a transposed matrix is, is
+// copied row by row.
 //
 // Promises: as gguf.h's.
 #pragma once

@@ -33,13 +33,16 @@ struct NumberType {
 const NumberType& number_type(TensorType type);
 /// The type with this number in GGUF; null: it is not read here.
 const NumberType* gguf_type(uint32_t number);
-Message gguf_types();  ///< "F32, F16, …"
+Message gguf_types();                     ///< "F32, F16, …"
+Message gguf_type_name(uint32_t number);  ///< "Q8_1", of a type that is not read too; else "type 99"
 
 struct WeightTensor {
   std::string file;
   const NumberType* type = nullptr;
   TensorShape shape;
   std::span<const uint8_t> bytes;
+  std::shared_ptr<const std::vector<uint8_t>>
+      own{};  ///< has `bytes`, where the file has them in another order
 
   size_t size() const { return bytes.size() / type->bytes * type->numbers; }
   /// `count` numbers from number `first` on, as floats in `room`.

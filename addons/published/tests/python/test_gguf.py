@@ -32,7 +32,8 @@ except ImportError:
 
 PROGRAM = os.environ.get("NORMSCOPE", str(pathlib.Path(__file__).parents[4] / "build/release/normscope"))
 TYPES = {"F32": (), "F16": (), "BF16": (), "Q4_0": (0,), "Q4_1": (0, 2), "Q5_0": (0,), "Q5_1": (0, 2), "Q8_0": (0,),
-         "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,)}  # and where in a block a factor lies
+         "Q2_K": (80, 82), "Q3_K": (108,), "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,), "IQ4_NL": (0,), "IQ4_XS": (0,),
+         "MXFP4": ()}  # and where in a block a factor lies
 TEXT = ("The norm of a layer decides how a deep network learns: before the sub-layer the stream grows, behind it the "
         "gradient shrinks. A good dog does not care, and sleeps by the fire all afternoon.")
 OURS = [("token_embd", "emb.tokens"), ("output_norm", "final.gain"), ("attn_norm", "attn.before.gain"),

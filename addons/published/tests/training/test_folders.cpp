@@ -97,11 +97,40 @@ TEST_CASE("published: the folder is found by the paths that people have") {
   CHECK(contains(
       error_of([] { published::open("org/other", 8); }),
       "[published org/other] there is no such folder, and none of this name in " + hub.path.string()));
+  CHECK(published::folder_of((models / "snapshots").string()) == snapshot.string());
   test::write_text(models / "refs" / "main", "../../0a1b");
   CHECK(published::folder_of("org/small") == "org/small");
+  fs::remove_all(models / "refs");  // fetched by a revision: the newest snapshot
+  fs::create_directories(models / "snapshots" / "0000");
+  fs::last_write_time(models / "snapshots" / "0000",
+                      fs::file_time_type::clock::now() - std::chrono::hours(1));
+  CHECK(published::folder_of("org/small") == snapshot.string());
+  fs::remove(snapshot / "config.json");
+  fs::create_symlink("gone", snapshot / "config.json");
+  CHECK(contains(error_of([] { published::open("org/small", 8); }),
+                 "config.json is a link to a file that is gone"));
   fs::create_symlink("loop", hub.path / "loop");
   CHECK(contains(error_of([&] { published::open(hub.file("loop"), 8); }), "cannot be read (Too many levels"));
   CHECK(published::folder_of(copied.folder.file("tokenizer.json")) == copied.folder.file("tokenizer.json"));
+  CHECK(published::folder_of(copied.folder.write("pytorch_model.bin", "")) == folder);
+}
+
+TEST_CASE("published: weights of another name, shards without an index, and the model in an older folder") {
+  const FolderCopy copied("gpt2");
+  const std::string folder = copied.folder.path.string();
+  const auto tensors = published::Weights::open(folder).names();
+  fs::rename(copied.folder.file("model.safetensors"), copied.folder.file("model.fp16.safetensors"));
+  CHECK(published::Weights::open(folder).names() == tensors);
+  CHECK(copied.refused() == "no error");
+  copied.folder.write("model-2.safetensors", test::read_all(copied.folder.path / "model.fp16.safetensors"));
+  CHECK(contains(copied.refused(), "is in another file too"));
+  const Folder older;
+  fs::copy(copied.folder.path, older.path / "0_Transformer");
+  fs::remove(older.path / "0_Transformer" / "model-2.safetensors");
+  older.write("modules.json", R"([{"idx": 0, "name": "0", "path": "0_Transformer", "type": "x"}])");
+  CHECK(published::folder_of(older.path.string()) == older.file("0_Transformer"));
+  older.write("modules.json", R"([{"idx": 0, "name": "0", "path": "../0_Transformer", "type": "x"}])");
+  CHECK(published::folder_of(older.path.string()) == older.path.string());
 }
 
 TEST_CASE("published: weights that are cut, not there or pickled") {
@@ -146,6 +175,49 @@ TEST_CASE("published: PyTorch's own file has the numbers that it has as safetens
     } catch (const Error&) {
     }
   }
+}
+
+TEST_CASE("published: PyTorch's file of before version 1.6 is read, views and transposed matrices too") {
+  const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
+  const SafetensorsFile twin = SafetensorsFile::map(folder + "twin.safetensors");
+  const auto read = [](const std::string& bytes) {
+    return published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
+                                       "old.bin");
+  };
+  for (const char* name : {"older.bin", "strided.bin", "checkpoint.bin"}) {
+    INFO(name);
+    const std::string whole = test::read_all(folder + name);
+    const published::WeightTensors all = read(whole);
+    CHECK(all.size() == twin.names().size());
+    for (const std::string& tensor : twin.names()) {
+      INFO(tensor);
+      REQUIRE(all.contains(tensor));
+      CHECK(all.at(tensor).shape == twin.shape(tensor));
+      CHECK(std::ranges::equal(all.at(tensor).bytes, twin.bytes(tensor)));
+    }
+    for (size_t length = 0; length < whole.size(); length += 7)
+      CHECK_THROWS_AS(read(whole.substr(0, length)), Error);
+    for (size_t at = 0; at < whole.size(); ++at) {  // wrong bytes are refused, or are other numbers
+      std::string other = whole;
+      other[at] = static_cast<char>(other[at] ^ 0x41);
+      try {
+        read(other);
+      } catch (const Error&) {
+      }
+    }
+  }
+  CHECK(contains(error_of([&] { read(test::read_all(folder + "repeated.bin")); }), "\"w\" repeats numbers"));
+}
+
+TEST_CASE("published: a config.json that names nothing leaves the family to the tensors") {
+  const FolderCopy copied("bert");
+  copied.change("config.json", "\"model_type\"", "\"was\"");
+  copied.change("config.json", "\"architectures\"", "\"were\"");
+  CHECK(published::open(copied.folder.path.string(), 8).family->type == "bert");
+  const FolderCopy other("gpt2");
+  other.change("config.json", "\"model_type\"", "\"was\"");
+  other.change("config.json", "\"architectures\"", "\"were\"");
+  CHECK(contains(other.refused(), "model_type is missing"));
 }
 
 TEST_CASE("published: shards of PyTorch hold what their index says, and nothing else") {

@@ -203,6 +203,57 @@ TEST_CASE("gguf: every type of blocks of 256 is read as by hand", "[published]")
         }));
 }
 
+TEST_CASE("gguf: blocks of two and three bits are read as by hand", "[published]") {
+  // Number i of a half is i + (i / 32) modulo 4 in its part of four; scale j is j, and its minimum 15 - j.
+  std::string two, both;
+  for (int i = 0; i < 64; ++i) {
+    int packed = 0;
+    for (int part = 0; part < 4; ++part) packed |= ((i + part) & 3) << (2 * part);
+    two += static_cast<char>(packed);
+  }
+  for (int j = 0; j < 16; ++j) both += static_cast<char>(j | (15 - j) << 4);
+  const auto value = [](int i) { return ((i / 128 * 32 + i % 32) + i / 32 % 4) & 3; };
+  CHECK(numbers_of(10, 256, both + two + std::string("\x00\x38\x00\x3c", 4)) ==
+        made(256, [&](int i) { return 0.5 * (i / 16) * value(i) - (15 - i / 16); }));
+  // The third bit of number i is set where its part is odd; scale j is 3 j, 32 taken off.
+  std::string third, scales(12, '\0');
+  for (int i = 0; i < 32; ++i) third += static_cast<char>(0b10101010);
+  for (int j = 0; j < 16; ++j) {
+    const auto add = [&](int at, int bits) {
+      scales[static_cast<size_t>(at)] = static_cast<char>(scales[static_cast<size_t>(at)] | bits);
+    };
+    add(j % 8, (3 * j & 15) << (j / 8 * 4));
+    add(8 + j % 4, (3 * j >> 4) << (j / 4 * 2));
+  }
+  CHECK(numbers_of(11, 256, third + two + scales + std::string("\x00\x38", 2)) ==
+        made(256, [&](int i) { return 0.5 * (3 * (i / 16) - 32) * (value(i) - (i / 32 % 2 == 1 ? 0 : 4)); }));
+}
+
+TEST_CASE("gguf: blocks of uneven values and of small floats are read as by hand", "[published]") {
+  constexpr int kUneven[] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+  constexpr double kFloats[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6};
+  std::string nibbles;
+  for (int i = 0; i < 16; ++i) nibbles += static_cast<char>(i | (15 - i) << 4);
+  const auto nibble = [](int i) { return i % 32 < 16 ? i % 32 : 31 - i % 32; };
+  const std::string half_scale("\x00\x38", 2);
+  CHECK(numbers_of(20, 32, half_scale + nibbles) ==
+        made(32, [&](int i) { return 0.5 * kUneven[nibble(i)]; }));
+  // Scale j of eight is 7 j + 1: four low bits in nibbles, two high ones in a number of 16 bits.
+  std::string low(4, '\0'), eight;
+  uint16_t high = 0;
+  for (int j = 0; j < 8; ++j) {
+    low[static_cast<size_t>(j / 2)] =
+        static_cast<char>(low[static_cast<size_t>(j / 2)] | ((7 * j + 1) & 15) << (j % 2 * 4));
+    high = static_cast<uint16_t>(high | ((7 * j + 1) >> 4) << (2 * j));
+    eight += nibbles;
+  }
+  std::string high_bits;
+  put(high_bits, high);
+  CHECK(numbers_of(23, 256, half_scale + high_bits + low + eight) ==
+        made(256, [&](int i) { return 0.5 * (7 * (i / 32) + 1 - 32) * kUneven[nibble(i)]; }));
+  CHECK(numbers_of(39, 32, "\x82" + nibbles) == made(32, [&](int i) { return 8 * kFloats[nibble(i)]; }));
+}
+
 namespace {
 
 using Names = std::vector<std::pair<std::string, std::string>>;
