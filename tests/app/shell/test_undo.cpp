@@ -190,7 +190,7 @@ TEST_CASE("however many edits are taken back, each run is as it was, if need be 
     CHECK(test::same_bits(test::losses(run), test::alone(*run.origin, run.step, edits)));
     again += lab.view().message == "A from step 0 again: what had been trained is not kept";
   }
-  CHECK(again == count - static_cast<int>(kMaxRuns) - 1);  // the last state is at step 20, a keyframe's
+  CHECK(again == count - static_cast<int>(kMaxRuns));  // the only keyframe, of step 20, has all edits
 }
 
 TEST_CASE("a text that was dropped on the window is taken back, and the runs come back as they were left") {
