@@ -458,9 +458,12 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
   }
   transport_keys(ui, transport_, view, commands);
   for (const session::Command& command : commands)
-    if (const auto* other = std::get_if<session::ReplaceRuns>(&command); other && other->instant)
-      requests.notice = tr("small models: {changes}; \"Train in full\" brings the large ones back",
-                           {{"changes", size_changes(view, true)}});
+    if (const auto* other = std::get_if<session::ReplaceRuns>(&command))
+      if (other->instant || view.instant)
+        requests.notice =
+            tr(other->instant ? "small models: {changes}; \"Train in full\" brings the large ones back"
+                              : "large models, trained step by step: {changes}",
+               {{"changes", size_changes(view, other->instant)}});
   suppose(f);
   pending_.note(view, commands);
   // A person who starts a fork wants to see it train.

@@ -11,7 +11,7 @@
 
 #include "engine/core/boundary.h"
 #include "training/data/text_source.h"
-#include "training/io/foreign_file.h"
+#include "training/io/file_signature.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
@@ -78,7 +78,7 @@ FileLook look_at_file(const std::string& path) {
   const std::string head = head_of(path);
   const bool whole = head.size() < kHead;
   if (head.empty()) return unusable({"{} is empty.", name_of(path)});
-  if (is_foreign_data(head)) return unusable(Message("{} {}.", name_of(path), foreign_file(head)));
+  if (is_data_signature(head)) return unusable(Message("{} {}.", name_of(path), signature_words(head)));
   if (is_safetensors(head))
     return {
         FileKind::Recorded,

@@ -11,7 +11,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/io/foreign_file.h"
+#include "training/io/file_signature.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/io/output_file.h"
@@ -57,7 +57,7 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
   read(&length, 8);
   if (length > size - 8 || length > kMaxHeader) {
     const char* head = reinterpret_cast<const char*>(&length);
-    if (const Message other = foreign_file({head, sizeof length}); !other.empty()) fail(where(path), other);
+    if (const Message other = signature_words({head, sizeof length}); !other.empty()) fail(where(path), other);
     fail(where(path), "is truncated or not a safetensors file: a header of {} bytes, {} bytes follow", length,
          size - 8);
   }

@@ -8,8 +8,8 @@
 namespace normscope {
 
 /// What a file is and what to do with it: "is a pointer of git-lfs …". Empty where its first bytes are of none of these.
-Message foreign_file(std::string_view head);
+Message signature_words(std::string_view head);
 /// Whether its first bytes are of a file that is no text either.
-bool is_foreign_data(std::string_view head);
+bool is_data_signature(std::string_view head);
 
 }  // namespace normscope

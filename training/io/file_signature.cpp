@@ -1,23 +1,23 @@
-#include "training/io/foreign_file.h"
+#include "training/io/file_signature.h"
 
 #include <algorithm>
 
 namespace normscope {
 namespace {
 
-struct ForeignFile {
+struct FileSignature {
   size_t at = 0;
   std::string_view first;  ///< its bytes there
   Message words;
   bool text = false;
 };
 
-const ForeignFile* find(std::string_view head) {
+const FileSignature* find(std::string_view head) {
   static const Message kTorch(
       "was written by torch.save: expected safetensors, or the folder with the config.json of its model"),
       kGgml("is of ggml's time before GGUF: expected a GGUF file, or safetensors of the same model"),
       kPage("is a web page, often an error that was saved in place of the file: expected the file itself");
-  static const ForeignFile kAll[] = {
+  static const FileSignature kAll[] = {
       {0, "GGUF",
        "is a GGUF file, whose weights are quantized: expected safetensors, which "
        "AutoModelForCausalLM.from_pretrained(FOLDER, gguf_file=NAME).save_pretrained(OTHER) of the library transformers "
@@ -42,10 +42,10 @@ const ForeignFile* find(std::string_view head) {
       {0, "<html", kPage, true},
       {0, "{\"", "is JSON: expected the file that holds the weights", true},
       {0, "{\n", "is JSON: expected the file that holds the weights", true}};
-  static const ForeignFile kOnnx{
+  static const FileSignature kOnnx{
       0, "\x08",
       "is an ONNX graph, whose matrices have lost their names: expected safetensors of the same model"};
-  const auto* known = std::ranges::find_if(kAll, [&](const ForeignFile& one) {
+  const auto* known = std::ranges::find_if(kAll, [&](const FileSignature& one) {
     return head.substr(std::min(one.at, head.size())).starts_with(one.first);
   });
   if (known != std::end(kAll)) return known;
@@ -56,13 +56,13 @@ const ForeignFile* find(std::string_view head) {
 
 }  // namespace
 
-Message foreign_file(std::string_view head) {
-  const ForeignFile* known = find(head);
+Message signature_words(std::string_view head) {
+  const FileSignature* known = find(head);
   return known ? known->words : Message();
 }
 
-bool is_foreign_data(std::string_view head) {
-  const ForeignFile* known = find(head);
+bool is_data_signature(std::string_view head) {
+  const FileSignature* known = find(head);
   return known && !known->text;
 }
 
