@@ -19,12 +19,13 @@ bool is_undecided(std::string_view head) {
 }
 
 bool is_foreign(std::string_view head) {
-  return is_event_file(head) || has_history(head) || is_table(first_line(head));
+  return is_event_file(head) || has_history(head) || is_table(first_line(head)) || is_printed(head);
 }
 
 std::unique_ptr<ForeignReader> foreign_reader(std::string_view head, const std::string& path,
                                               LinesRead& read) {
   if (is_event_file(head)) return event_reader(head, path, read);
+  if (!has_history(head) && is_printed(head)) return printed_reader(path, read);
   if (is_history(head)) return history_reader(path, read);
   return is_table(first_line(head)) ? table_reader(path, read) : nullptr;
 }

@@ -112,12 +112,13 @@ class TableRows : public Rows {
   }
   void next_file() override {
     finish();
-    columns_.reset();
+    begin();
     numbers_.begin_session();
   }
 
  private:
-  void row(std::string_view line) {
+  virtual void begin() { columns_.reset(); }
+  virtual void row(std::string_view line) {
     ++read_.lines;
     if (line.find_first_not_of(" \t\r") == line.npos) return;
     if (!columns_) {
@@ -182,10 +183,20 @@ class HistoryRows : public Rows {
     before_ = read_;
     try {
       const InputValue whole = InputValue::parse(as_json(text_), "");
+      if (!whole.is_list() && whole.find("loss")) return by_name(whole);
       const InputValue entries = whole.is_list() ? whole : whole.at("log_history");
       for (const InputValue& each : entries.list(0, kMaxEntries)) entry(each);
     } catch (const Error& error) {
       error_ = without_where(error.message);
+    }
+  }
+
+  /// Keras' history: of each name a list, of which the first value is that of step 1.
+  void by_name(const InputValue& whole) {
+    for (const auto& [name, values] : whole.members(kMaxKeys)) {
+      if (!values.is_list()) continue;
+      int32_t step = 0;
+      for (const InputValue& value : values.list(0, kMaxEntries)) add(++step, name, value, 0);
     }
   }
 
@@ -217,7 +228,96 @@ class HistoryRows : public Rows {
   Message error_;
 };
 
+/// What a training printed in a line: "iter 12: loss 3.12, time 10.2ms", or a dictionary of Python, which has no step.
+struct PrintedLine {
+  std::optional<int64_t> step;
+  std::vector<std::pair<std::string, double>> numbers;
+};
+
+std::string without_quotes(std::string_view word) {
+  while (!word.empty() && (word.front() == '\'' || word.front() == '"')) word.remove_prefix(1);
+  while (!word.empty() && (word.back() == '\'' || word.back() == '"')) word.remove_suffix(1);
+  return std::string(word);
+}
+
+/// The numbers of a line under the words before them: "train loss 4.2" is train/loss.
+PrintedLine printed_line(std::string_view line) {
+  PrintedLine printed;
+  std::string name;
+  const auto take = [&](std::string_view word) {
+    double value = NAN;
+    if (!is_number(without_quotes(word), value)) {
+      name += (name.empty() ? "" : "/") + small_letters(without_quotes(word));
+      return;
+    }
+    const bool step =
+        place_of_step(name) && name != "epoch" && value == std::floor(value) && std::abs(value) < 1e15;
+    if (step && !printed.step)
+      printed.step = static_cast<int64_t>(value);
+    else if (!name.empty())
+      printed.numbers.emplace_back(name, value);
+    name.clear();
+  };
+  size_t begin = 0;
+  constexpr std::string_view kBetween = " \t\r:=", kApart = ",|;{}[]";
+  for (size_t at = 0; at <= line.size(); ++at) {
+    const bool apart = at == line.size() || kApart.find(line[at]) != kApart.npos;
+    if (!apart && kBetween.find(line[at]) == kBetween.npos) continue;
+    if (at > begin) take(line.substr(begin, at - begin));
+    if (apart) name.clear();
+    begin = at + 1;
+  }
+  return printed;
+}
+
+/// Whether a line is one of a training: it has a loss, and a step or the form of a dictionary.
+bool is_of_training(const PrintedLine& line, std::string_view text) {
+  const auto is_loss = [](const auto& number) {
+    const auto of = scalar_name(number.first).of;
+    return of == ScalarName::Of::Loss || of == ScalarName::Of::Validation;
+  };
+  const std::string_view begin = trimmed(text).substr(0, 2);
+  const bool is_line = begin == "{'" || (line.step && !begin.starts_with('{') && begin != "[{");
+  return is_line && std::ranges::any_of(line.numbers, is_loss);
+}
+
+/// Lines that a training printed, between others.
+class PrintedRows : public TableRows {
+ public:
+  using TableRows::TableRows;
+
+ private:
+  void begin() override { counted_ = 0; }
+  void row(std::string_view text) override {
+    ++read_.lines;
+    const PrintedLine line = printed_line(text);
+    if (!is_of_training(line, text)) return;
+    const bool trains = std::ranges::any_of(line.numbers, [](const auto& number) {
+      return scalar_name(number.first).of == ScalarName::Of::Loss;
+    });
+    if (!line.step && std::exchange(told_, true) == false)
+      numbers_.note("has no step: such lines are counted");
+    const int64_t step = line.step ? * line.step : counted_ += trains;
+    for (const auto& [name, value] : line.numbers) numbers_.add(step, name, value);
+  }
+
+  int64_t counted_ = 0;  ///< lines of training without a step
+  bool told_ = false;
+};
+
 }  // namespace
+
+bool is_printed(std::string_view head) {
+  for (size_t begin = 0, end = 0; (end = head.find('\n', begin)) != head.npos; begin = end + 1)
+    if (const std::string_view line = head.substr(begin, end - begin);
+        is_of_training(printed_line(line), line))
+      return true;
+  return false;
+}
+
+std::unique_ptr<ForeignReader> printed_reader(const std::string& path, LinesRead& read) {
+  return std::make_unique<PrintedRows>(path, read);
+}
 
 bool is_table(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -229,12 +329,15 @@ std::unique_ptr<ForeignReader> table_reader(const std::string& path, LinesRead& 
 }
 
 bool is_history(std::string_view head) {
-  return head.starts_with('[') || head.starts_with("{\n") || head.starts_with("{\r\n");
+  return head.starts_with('[') || head.starts_with("{\n") || head.starts_with("{\r\n") ||
+         (head.starts_with('{') && has_history(head));
 }
 
 bool has_history(std::string_view head) {
-  const std::string_view sign = head.starts_with('[') ? "\"step\"" : "\"log_history\"";
-  return is_history(head) && head.find(sign) != head.npos;
+  const auto has = [head](std::string_view sign) { return head.find(sign) != head.npos; };
+  if (head.starts_with('[')) return has("\"step\"");
+  const bool lists = has("\"loss\": [") || has("\"loss\":[");
+  return head.starts_with('{') && (has("\"log_history\"") || (lists && !has("\"step\"")));
 }
 
 std::unique_ptr<ForeignReader> history_reader(const std::string& path, LinesRead& read) {

@@ -249,6 +249,49 @@ TEST_CASE("every reader counts and names what it leaves out, and keeps all other
   }
 }
 
+TEST_CASE("what a training printed is read, and Keras' history") {
+  const auto losses = [](const std::string& text) {
+    const RecordedFile file = read(text);
+    REQUIRE(file.runs.size() == 1);
+    return file.runs[0].seeds[0].history->loss();
+  };
+  const std::vector<int32_t> tens{0, 10, 20};
+  Series found = losses(
+      "tokens per iteration will be: 16,384\nnumber of parameters: 10.65M\nstep 0: train loss 4.28, val loss 4.27\n"
+      "iter 0: loss 4.25, time 120.5ms, mfu -100.00%\niter 10: loss 3.5, time 10ms, mfu 1.00%\nsaving\n"
+      "iter 20: loss 3.25, time 10ms, mfu 1.00%\n");
+  CHECK(found.steps == tens);
+  CHECK(found.values == std::vector<float>{4.25f, 3.5f, 3.25f});
+  found = losses("[INFO] step=0 | loss=4.25 | lr=1e-3\n[INFO] step=10 | loss=3.5 | lr=1e-3\n");
+  CHECK(found.steps == std::vector<int32_t>{0, 10});
+  const std::string trainer =
+      "{'loss': 4.25, 'grad_norm': 0.5, 'learning_rate': 0.001, 'epoch': 0.1}\n{'eval_loss': 4.5, 'epoch': 0.1}\n"
+      "  0%|  | 1/10\n{'loss': '3.5', 'grad_norm': 'nan', 'learning_rate': '0.002', 'epoch': '0.2'}\n";
+  const RecordedFile file = read(trainer);
+  REQUIRE(file.runs.size() == 1);
+  const auto& history = *file.runs[0].seeds[0].history;
+  CHECK(history.loss().steps == std::vector<int32_t>{1, 2});
+  CHECK(history.loss().values == std::vector<float>{4.25f, 3.5f});
+  CHECK(history.rate().values == std::vector<float>{0.001f, 0.002f});
+  CHECK(history.validation().steps == std::vector<int32_t>{1});
+  CHECK(file.broken == 0);
+  REQUIRE(file.faults.size() == 1);
+  CHECK(test::contains(file.faults[0], "has no step: such lines are counted"));
+  for (const char* keras : {"{\"loss\": [3, 2.5, 2], \"val_loss\": [3, 2.75, 2.5]}",
+                            "{\n  \"loss\": [\n    3,\n    2.5,\n    2\n  ]\n}\n"}) {
+    found = losses(keras);
+    CHECK(found.steps == std::vector<int32_t>{1, 2, 3});
+    CHECK(found.values == std::vector<float>{3, 2.5f, 2});
+  }
+  // In one line, with a step of its own beside the list.
+  found = losses(
+      "{\"global_step\": 2, \"log_history\": [{\"step\": 1, \"loss\": 3}, {\"step\": 2, \"loss\": 2}]}");
+  CHECK(found.values == std::vector<float>{3, 2});
+  for (const char* prose :
+       {"At step 3 we lost.\n", "A loss of 3 in 2 steps\n", "iter 3\n", "{'name': 'x'}\n"})
+    CHECK_FALSE(is_foreign(prose));
+}
+
 TEST_CASE("a damaged byte makes no other number: what its checksum does not fit is left out and counted") {
   for (const char* name : {"events.out.tfevents.1", "run.wandb"}) {
     const std::string whole = read_all(kFixtures + name);
