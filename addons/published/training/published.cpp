@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <optional>
@@ -252,7 +253,8 @@ const WeightTensor& floats_of(const PublishedModel& model, const Place& place) {
        theirs.type->name);
 }
 
-/// Fills a parameter of the Store from its place, part by part, each of whole blocks.
+/// Fills a parameter of the Store from its place, part by part, each of whole blocks. Throws Error for numbers that are
+/// not finite, which would make every number of the model so without a word of where it began.
 void convert(const PublishedModel& model, const Place& place, const ParameterInfo& parameter, Store& store) {
   const WeightTensor& theirs = floats_of(model, place);
   const int64_t columns = parameter.shape.cols(), rows = parameter.shape.rows(),
@@ -260,13 +262,18 @@ void convert(const PublishedModel& model, const Place& place, const ParameterInf
   const int64_t at_once =
       std::min(rows, std::max(block, static_cast<int64_t>(kAtOnce) / columns / block * block));
   std::vector<float> part;
+  std::ptrdiff_t broken = 0;
   for (int64_t row = 0; row < rows; row += at_once) {
     part.resize(static_cast<size_t>(std::min(at_once, rows - row) * columns));
     gather(place, theirs, row, part);
+    broken += std::ranges::count_if(part, [](float number) { return !std::isfinite(number); });
     store.backend().upload(store.block(Store::Block::Value),
                            parameter.offset + static_cast<size_t>(row * columns), part);
   }
   InputFile::forget(theirs.bytes);
+  if (broken > 0)
+    fail(where(theirs), "tensor {}: {} of {} numbers are not finite: expected a model that is whole",
+         shown_text(place.tensor), broken, parameter.shape.size());
 }
 
 }  // namespace

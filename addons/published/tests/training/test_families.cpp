@@ -262,6 +262,28 @@ TEST_CASE("fill: positions that begin with another row, and a table that is too 
   CHECK(longer.kept("emb.positions"));
 }
 
+TEST_CASE("load: numbers that are not finite are refused by the name of their tensor", "[published]") {
+  const Folder folder;
+  fs::copy_file(kFolder / "gpt2" / "config.json", folder.path / "config.json");
+  std::string bytes = read_all(kFolder / "gpt2" / "model.safetensors");
+  const SafetensorsFile whole = SafetensorsFile::map((kFolder / "gpt2" / "model.safetensors").string());
+  std::string tensor;
+  for (const std::string& name : whole.names())
+    if (name.ends_with("ln_f.weight")) tensor = name;
+  const auto values = whole.bytes(tensor);
+  const std::string numbers(reinterpret_cast<const char*>(values.data()), values.size());
+  const size_t at = bytes.find(numbers);
+  REQUIRE(at != bytes.npos);
+  for (const size_t number : {0, 3}) bytes.replace(at + 4 * number, 4, "\0\0\xc0\x7f", 4);
+  folder.write("model.safetensors", bytes);
+  const published::PublishedModel model = published::open(folder.path.string(), 8);
+  const auto backend = make_cpu_backend(1);
+  Store store(*backend);
+  published::declare(model, store);
+  CHECK(contains(error_of([&] { published::load(model, store); }),
+                 fmt::format("tensor \"{}\": 2 of {} numbers are not finite", tensor, values.size() / 4)));
+}
+
 TEST_CASE("fill: a tensor without floats is refused before anything changes", "[published]") {
   const Folder folder;
   for (const char* name : {"config.json", "model.safetensors"})
