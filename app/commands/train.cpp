@@ -259,7 +259,7 @@ Exit profile_all(std::vector<Job>& jobs) {
   for (Job& job : jobs) {
     for (int i = 0; i < kSteps; ++i) job.run->step();
     const TrainConfig& train = job.run->spec().train;
-    StepInputs inputs;
+    StepInputs inputs{.lr = 0};
     inputs.beta1 = train.beta1;
     inputs.beta2 = train.beta2;
     inputs.eps = train.eps;

@@ -6,10 +6,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace normscope {
 
 enum class DType : uint8_t { F32, I32 };
+
+/// Throws, as Shape holds no more than four.
+[[noreturn]] void refuse_rank(size_t dimensions);
 
 struct Shape {
   int32_t rank = 0;
@@ -17,6 +21,7 @@ struct Shape {
 
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims) {
+    if (dims.size() > 4) refuse_rank(dims.size());
     for (int64_t d : dims) dim[rank++] = d;
   }
   int64_t size() const { return dim[0] * dim[1] * dim[2] * dim[3]; }
@@ -41,5 +46,8 @@ inline std::string to_string(const Shape& s) {
   for (int i = 0; i < s.rank; ++i) text += (i ? "," : "") + std::to_string(s.dim[i]);
   return text + ")";
 }
+
+/// Throws unless `shape`, the shape of `name`, has dimensions, none below 1, and fewer than 2^40 numbers.
+void require_shape(std::string_view where, std::string_view name, const Shape& shape);
 
 }  // namespace normscope

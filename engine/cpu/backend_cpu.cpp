@@ -1,6 +1,7 @@
 // The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole engine at
 // run time: for every instruction, for every stage, it hands the chunks to the pool.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
+#include "engine/core/turn.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
@@ -45,24 +47,39 @@ int64_t numbers_of(const Call& call) {
   return sum;
 }
 
+/// The threads and the memory that all programs of a backend use in turn.
+struct Shared {
+  explicit Shared(int threads) : pool(threads) {}
+  Pool pool;
+  Arena arena;
+  std::atomic_flag taken;
+  std::atomic<const Executable*> in_arena = nullptr;  ///< whose results it holds
+};
+
 class CpuExecutable final : public Executable {
  public:
-  CpuExecutable(ProgramData& program, Pool& pool, Arena& arena)
-      : program_(program), pool_(pool), arena_(arena) {
+  CpuExecutable(ProgramData& program, std::shared_ptr<Shared> shared)
+      : program_(program),
+        all_(std::move(shared)),
+        floats_(program.plan.activations + program.plan.gradients) {
+    Arena& arena = all_->arena;
     const MemoryPlan& plan = program.plan;
     inputs_ = allocate_block(plan.inputs);
-    shared_ = plan.shared && arena.fits(floats());
-    if (!shared_) own_ = allocate_block(floats());
+    shared_ = plan.shared && arena.fits(floats_);
+    if (!shared_) own_ = allocate_block(floats_);
     activations_ = shared_ ? arena.base() : own_.get();
     gradients_ = activations_ + plan.activations;
     stats_.assign(program.stats.size(), 0.0);
     parameters_ = bind_parameters(program, *this);
     lower();
-    if (shared_) arena.claim(floats());
+    if (shared_) arena.claim(floats_);
   }
 
   ~CpuExecutable() override {
-    if (shared_) arena_.release(floats());
+    if (!shared_) return;
+    const Executable* self = this;
+    all_->in_arena.compare_exchange_strong(self, nullptr);
+    all_->arena.release(floats_);
   }
 
   float* input(size_t offset) override { return inputs_.get() + offset; }
@@ -87,7 +104,10 @@ class CpuExecutable final : public Executable {
     return offset == kNoOffset ? nullptr : gradients_ + offset;
   }
 
+  bool keeps_results() const override { return !shared_ || all_->in_arena == this; }
+
   void replay(const StepInputs& inputs) noexcept override {
+    const Turn turn(all_->taken);
     const FlushDenormals scope;
     begin();
     for (const Entry& entry : order_) run(lowered_[entry.instruction], entry.tails, inputs);
@@ -97,6 +117,7 @@ class CpuExecutable final : public Executable {
 
   /// Runs instructions one by one: without the tails of replay(), but to the same bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
+    const Turn turn(all_->taken);
     const FlushDenormals scope;
     begin();
     for (size_t i = first; i < end; ++i) run(lowered_[i], {}, inputs);
@@ -104,6 +125,7 @@ class CpuExecutable final : public Executable {
 
   std::vector<StageSeconds> time_chunks(const StepInputs& inputs) {
     using Clock = std::chrono::steady_clock;
+    const Turn turn(all_->taken);
     const FlushDenormals scope;
     const Block scratch = allocate_block(kScratchFloats);
     std::vector<StageSeconds> times;
@@ -125,6 +147,7 @@ class CpuExecutable final : public Executable {
 
  private:
   void begin() noexcept {
+    if (shared_) all_->in_arena.store(this, std::memory_order_relaxed);
     if (float* d = gradient(program_.loss)) *d = 1.0f;  // no instruction writes it
   }
 
@@ -145,12 +168,9 @@ class CpuExecutable final : public Executable {
     for (int s = 0; s < instruction.stages.count; ++s) {
       Stage stage = instruction.stages.stage[s];
       if (s + 1 == instruction.stages.count) stage.tails = tails;
-      pool_.run(stage, instruction.call, inputs, instruction.one_thread);
+      all_->pool.run(stage, instruction.call, inputs, instruction.one_thread);
     }
   }
-
-  /// The floats of activations and gradients, which are adjacent.
-  size_t floats() const { return program_.plan.activations + program_.plan.gradients; }
 
   void lower() {
     if (program_.clip_stat >= 0)
@@ -201,9 +221,9 @@ class CpuExecutable final : public Executable {
   }
 
   ProgramData& program_;
-  Pool& pool_;
-  Arena& arena_;
-  bool shared_ = false;  // activations and gradients are in the arena
+  std::shared_ptr<Shared> all_;
+  size_t floats_;        // of activations and gradients, which are adjacent
+  bool shared_ = false;  // they are in the arena
   Block inputs_, own_, workspace_;
   float *activations_ = nullptr, *gradients_ = nullptr;
   std::vector<double> stats_;
@@ -214,7 +234,8 @@ class CpuExecutable final : public Executable {
 
 class CpuBackend final : public Backend {
  public:
-  explicit CpuBackend(int threads) : pool_(threads) {}
+  explicit CpuBackend(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+  std::shared_ptr<Backend> share() override { return std::make_shared<CpuBackend>(shared_); }
   std::string_view name() const override { return "CPU"; }
   bool on_host() const override { return true; }
   bool supports(OpKind op) const override { return kernels_of(op).forward != nullptr; }
@@ -226,13 +247,12 @@ class CpuBackend final : public Backend {
     std::memcpy(to.data(), from.data() + offset, to.size_bytes());
   }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
-    return std::make_unique<CpuExecutable>(program, pool_, arena_);
+    return std::make_unique<CpuExecutable>(program, shared_);
   }
   void wait() override {}
 
  private:
-  Pool pool_;
-  Arena arena_;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace
@@ -246,7 +266,8 @@ std::vector<StageSeconds> time_chunks(Executable& executable, const StepInputs& 
 
 std::unique_ptr<Backend> make_cpu_backend(int threads) {
   cpu::check_instruction_set();
-  return std::make_unique<cpu::CpuBackend>(threads > 0 ? threads : usable_cores());
+  return std::make_unique<cpu::CpuBackend>(
+      std::make_shared<cpu::Shared>(threads > 0 ? threads : usable_cores()));
 }
 
 }  // namespace normscope

@@ -8,7 +8,9 @@
 
 namespace normscope {
 
-/// The number of threads never changes a result; 0: usable_cores().
+/// The number of threads never changes a result; 0: usable_cores(). Any thread may replay a program of the backend: two
+/// that do so at once replay one after the other, as the backend's threads serve one replay at a time. To replay at the
+/// same time, each thread takes a backend of its own. A Store and a single Program are for one thread at a time.
 std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
 
 /// The seconds that each chunk of one stage of a program takes on one thread.

@@ -4,12 +4,14 @@
 #include "engine/cuda/backend_cuda.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/turn.h"
 #include "engine/cuda/driver.h"
 #include "engine/cuda/launch.h"
 #include "engine/cuda/schedule.h"
@@ -97,9 +99,11 @@ namespace {
 
 class CudaExecutable final : public Executable {
  public:
-  CudaExecutable(ProgramData& program, std::shared_ptr<Driver> driver, bool graph)
+  CudaExecutable(ProgramData& program, std::shared_ptr<Driver> driver, bool graph,
+                 std::shared_ptr<std::atomic_flag> taken)
       : program_(program),
         driver_(std::move(driver)),
+        taken_(std::move(taken)),
         staged_host_(driver_, kStepBytes + program.plan.inputs * sizeof(float)),
         stats_host_(driver_, program.stats.size() * sizeof(double)) {
     check_sizes();
@@ -151,6 +155,7 @@ class CudaExecutable final : public Executable {
   }
 
   void replay(const StepInputs& inputs) noexcept override {
+    const Turn turn(*taken_);
     std::memcpy(staged_host_.data(), &inputs, sizeof inputs);
     if (graph_)
       driver_->launch_graph(graph_);
@@ -160,6 +165,7 @@ class CudaExecutable final : public Executable {
   }
 
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
+    const Turn turn(*taken_);
     std::memcpy(staged_host_.data(), &inputs, sizeof inputs);
     driver_->enqueue_upload(staged_.as<void>(), staged_host_.data(), staged_host_.bytes());
     for (size_t i = first; i < end; ++i) driver_->enqueue(calls_[i].call, Branch::Main);
@@ -340,7 +346,8 @@ class CudaExecutable final : public Executable {
 
   ProgramData& program_;
   std::shared_ptr<Driver> driver_;
-  PinnedMemory staged_host_, stats_host_;  // StepInputs and the batch; the stats block
+  std::shared_ptr<std::atomic_flag> taken_;  // by a replay of a program of this backend
+  PinnedMemory staged_host_, stats_host_;    // StepInputs and the batch; the stats block
   Block staged_, stats_, activations_, gradients_, workspace_[2];
   std::vector<Block> tables_;
   std::vector<ParameterCall> parameters_;
@@ -353,8 +360,12 @@ class CudaExecutable final : public Executable {
 
 class CudaBackend final : public Backend {
  public:
-  CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options)
-      : driver_(std::move(driver)), options_(options) {}
+  CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options,
+              std::shared_ptr<std::atomic_flag> taken)
+      : driver_(std::move(driver)), options_(options), taken_(std::move(taken)) {}
+  std::shared_ptr<Backend> share() override {
+    return std::make_shared<CudaBackend>(driver_, options_, taken_);
+  }
   std::string_view name() const override { return options_.tf32 ? "CUDA TF32" : "CUDA"; }
   bool in_order() const override { return false; }  // see cuda/schedule.h
   /// Every op has kernels here: ops.def fails to link without an entry of each.
@@ -370,7 +381,7 @@ class CudaBackend final : public Backend {
     driver_->download(to.data(), from.data() + offset, to.size_bytes());
   }
   std::unique_ptr<Executable> lower(ProgramData& program) override {
-    return std::make_unique<CudaExecutable>(program, driver_, options_.graph);
+    return std::make_unique<CudaExecutable>(program, driver_, options_.graph, taken_);
   }
   void wait() override {
     driver_->wait();
@@ -384,12 +395,13 @@ class CudaBackend final : public Backend {
  private:
   std::shared_ptr<Driver> driver_;
   CudaOptions options_;
+  std::shared_ptr<std::atomic_flag> taken_;
 };
 
 }  // namespace
 
 std::unique_ptr<Backend> make_backend(std::shared_ptr<Driver> driver, const CudaOptions& options) {
-  return std::make_unique<CudaBackend>(std::move(driver), options);
+  return std::make_unique<CudaBackend>(std::move(driver), options, std::make_shared<std::atomic_flag>());
 }
 
 }  // namespace normscope::cuda

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -17,6 +18,7 @@ namespace normscope {
 
 ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, ValueId bias,
                bool transposed) {
+  Node node = tape.node(OpKind::Linear, name, {x, weight, bias}, LinearSpec{transposed});
   const Shape &in = tape.shape(x), &w = tape.shape(weight);
   const std::string where = "linear " + name;
   if (w.rank != 2) fail(where, "weight {} must have two dimensions", to_string(w));
@@ -29,13 +31,12 @@ ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
          to_string(w), out_cols);
   Shape out = in;
   out.dim[out.rank - 1] = out_cols;
-  Node node{.op = OpKind::Linear, .name = name, .in = {x, weight, bias}};
-  node.attributes = LinearSpec{transposed};
   return tape.add_node(std::move(node), out);
 }
 
 ValueId linear(Tape& tape, const std::string& name, ValueId x, int64_t outputs) {
-  const int64_t inputs = tape.shape(x).cols();
+  const TakesBack scope(tape);
+  const int64_t inputs = tape.shape(x, "linear " + name, "input 1").cols();
   const double deviation = 1 / std::sqrt(static_cast<double>(inputs));
   tape.store().declare(name + ".w", {inputs, outputs}, {Init::Kind::Normal, deviation});
   tape.store().declare(name + ".b", {outputs}, {});
@@ -103,6 +104,7 @@ double alibi_slope(int64_t head, int64_t heads) {
 
 ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId key_lengths,
                   AttentionSpec spec) {
+  Node node = tape.node(OpKind::Attention, name, {q, k, v, key_lengths}, spec);
   const Shape &sq = tape.shape(q), &sk = tape.shape(k), &sv = tape.shape(v);
   const std::string where = "attention " + name;
   if (sq.rank != 3 || sk.rank != 3 || !(sk == sv) || sq[0] != sk[0] || sk[2] > sq[2])
@@ -116,11 +118,8 @@ ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, Val
   if (spec.causal && sq[1] > sk[1])
     fail(where, "causal attention needs as many keys as queries, not {} and {}", sk[1], sq[1]);
   check_scores(where, spec, sq[2] / spec.heads);
-  if (key_lengths != kNone &&
-      (tape.value(key_lengths).dtype != DType::I32 || tape.shape(key_lengths).size() != sq[0]))
+  if (key_lengths != kNone && tape.shape(key_lengths).size() != sq[0])
     fail(where, "key lengths {} must be {} integers, one a row", to_string(tape.shape(key_lengths)), sq[0]);
-  Node node{.op = OpKind::Attention, .name = name, .in = {q, k, v, key_lengths}};
-  node.attributes = spec;
   node.site = spec.dropout_site;
   return tape.add_node(std::move(node), sq, {{"probabilities", {sq[0], spec.heads, sq[1], sk[1]}}});
 }
@@ -308,6 +307,8 @@ constexpr OpRule kNormRules[] = {
 
 ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads, const NormExtras& extras) {
+  Node node = tape.node(OpKind::LayerNorm, name, {x, gain, bias, extras.alpha, extras.shift},
+                        NormSpec{kind, heads, eps, extras.scale, extras.slope, extras.gain_offset});
   const Shape in = tape.shape(x);
   const std::string where = "layer_norm " + name;
   if (kind == NormKind::None) fail(where, "a norm of kind none computes nothing: expected another kind");
@@ -331,13 +332,12 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
   if (extras.gain_offset != 0.0f && (extras.gain_offset != 1.0f || !wants_gain))
     fail(where, "a gain offset of {} for {}: expected 0{}", extras.gain_offset, to_string(kind),
          wants_gain ? " or 1" : "");
-  Node node{.op = OpKind::LayerNorm, .name = name, .in = {x, gain, bias, extras.alpha, extras.shift}};
-  node.attributes = NormSpec{kind, heads, eps, extras.scale, extras.slope, extras.gain_offset};
   return tape.add_node(std::move(node), in, {{"mean", {rows}}, {"inverse_sigma", {rows}}});
 }
 
 ValueId layer_norm(Tape& tape, const std::string& name, ValueId x) {
-  const int64_t width = tape.shape(x).cols();
+  const TakesBack scope(tape);
+  const int64_t width = tape.shape(x, "layer_norm " + name, "input 1").cols();
   tape.store().declare(name + ".gain", {width}, {Init::Kind::Constant, 1.0});
   tape.store().declare(name + ".bias", {width}, {});
   return layer_norm(tape, name, NormKind::LayerNorm, x, tape.parameter(name + ".gain"),
@@ -351,15 +351,15 @@ OpRules layer_norm_rules() {
 // ---- softmax_xent: saves log-sum-exp and the normalised weight of every row
 
 ValueId softmax_xent(Tape& tape, const std::string& name, ValueId logits, ValueId targets, ValueId weights) {
+  Node node = tape.node(OpKind::SoftmaxXent, name, {logits, targets, weights});
   const int64_t rows = tape.shape(logits).rows();
   const std::string where = "softmax_xent " + name;
-  if (tape.value(targets).dtype != DType::I32 || tape.shape(targets).size() != rows)
+  if (tape.shape(targets).size() != rows)
     fail(where, "targets {} must be {} integers, one a row of the logits {}", to_string(tape.shape(targets)),
          rows, to_string(tape.shape(logits)));
-  if (weights != kNone && (tape.value(weights).dtype != DType::F32 || tape.shape(weights).size() != rows))
+  if (weights != kNone && tape.shape(weights).size() != rows)
     fail(where, "weights {} must be {} numbers, one a row", to_string(tape.shape(weights)), rows);
-  return tape.add_node({.op = OpKind::SoftmaxXent, .name = name, .in = {logits, targets, weights}}, {1},
-                       {{"log_sum_exp", {rows}}, {"row_weight", {rows}}});
+  return tape.add_node(std::move(node), {1}, {{"log_sum_exp", {rows}}, {"row_weight", {rows}}});
 }
 
 OpRules softmax_xent_rules() {
@@ -381,17 +381,15 @@ OpRules softmax_xent_rules() {
 
 ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId table, ValueId positions,
                   float scale, bool joined) {
+  Node node = tape.node(OpKind::Embedding, name, {tokens, table, positions}, EmbeddingSpec{scale, joined});
   const Shape &ids = tape.shape(tokens), &rows = tape.shape(table);
   const std::string where = "embedding " + name;
-  if (tape.value(tokens).dtype != DType::I32 || ids.rank != 2)
-    fail(where, "tokens {} must be integers of shape (B,T)", to_string(ids));
+  if (ids.rank != 2) fail(where, "tokens {} must be integers of shape (B,T)", to_string(ids));
   if (rows.rank != 2) fail(where, "table {} must have shape (V,D)", to_string(rows));
   if (positions != kNone &&
       (tape.shape(positions).cols() != rows.cols() || tape.shape(positions).rows() < ids[1]))
     fail(where, "positions {} do not cover {} tokens of width {}: expected (>=T,D)",
          to_string(tape.shape(positions)), ids[1], rows.cols());
-  Node node{.op = OpKind::Embedding, .name = name, .in = {tokens, table, positions}};
-  node.attributes = EmbeddingSpec{scale, joined};
   const int64_t B = ids[0], T = ids[1], D = rows.cols();
   return tape.add_node(std::move(node), joined ? Shape{B, T * D} : Shape{B, T, D});
 }
@@ -412,6 +410,8 @@ OpRules embedding_rules() {
 
 ValueId add(Tape& tape, const std::string& name, ValueId x, ValueId f, ResidualScale skip,
             ResidualScale branch) {
+  Node node = tape.node(OpKind::Add, name, {x, f, skip.learned, branch.learned},
+                        AddSpec{skip.constant, branch.constant});
   const Shape shape = tape.shape(x);
   const std::string where = "add " + name;
   if (!(shape == tape.shape(f)))
@@ -421,8 +421,6 @@ ValueId add(Tape& tape, const std::string& name, ValueId x, ValueId f, ResidualS
     if (scale != kNone && tape.shape(scale).size() != 1 && tape.shape(scale).size() != shape.cols())
       fail(where, "scale {} has {} numbers: expected 1 or {}", tape.value(scale).name,
            tape.shape(scale).size(), shape.cols());
-  Node node{.op = OpKind::Add, .name = name, .in = {x, f, skip.learned, branch.learned}};
-  node.attributes = AddSpec{skip.constant, branch.constant};
   return tape.add_node(std::move(node), shape);
 }
 
@@ -445,14 +443,13 @@ namespace {
 
 ValueId record_affine(Tape& tape, const std::string& name, ValueId x, ValueId gain, ValueId shift,
                       AffineSpec spec) {
+  Node node = tape.node(OpKind::Affine, name, {x, gain, shift}, spec);
   const Shape shape = tape.shape(x);
   const std::string where = "affine " + name;
   for (ValueId v : {gain, shift})
     if (v != kNone && shape.cols() % tape.shape(v).size() != 0)
       fail(where, "{} has {} numbers for rows of {}: expected a number that divides it", tape.value(v).name,
            tape.shape(v).size(), shape.cols());
-  Node node{.op = OpKind::Affine, .name = name, .in = {x, gain, shift}};
-  node.attributes = spec;
   return tape.add_node(std::move(node), shape);
 }
 
@@ -467,11 +464,10 @@ ValueId gradient_kept(Tape& tape, const std::string& name, ValueId x, ValueId ga
 }
 
 ValueId reshape(Tape& tape, const std::string& name, ValueId x, Shape shape) {
+  Node node = tape.node(OpKind::Affine, name, {x, kNone, kNone}, AffineSpec{});
   if (shape.size() != tape.shape(x).size())
     fail("reshape " + name, "{} does not hold the {} numbers of {}: expected as many", to_string(shape),
          tape.shape(x).size(), to_string(tape.shape(x)));
-  Node node{.op = OpKind::Affine, .name = name, .in = {x, kNone, kNone}};
-  node.attributes = AffineSpec{};
   return tape.add_node(std::move(node), shape);
 }
 
@@ -490,11 +486,9 @@ OpRules affine_rules() {
 // ---- dropout: saves no tensor: a backend keeps the mask or draws it again from the site
 
 ValueId dropout(Tape& tape, const std::string& name, ValueId x, DropoutKind kind) {
-  const Shape shape = tape.shape(x);
-  Node node{.op = OpKind::Dropout, .name = name, .in = {x}};
+  Node node = tape.node(OpKind::Dropout, name, {x}, DropoutSpec{kind, site_of(name)});
   node.site = site_of(name);
-  node.attributes = DropoutSpec{kind, node.site};
-  return tape.add_node(std::move(node), shape);
+  return tape.add_node(std::move(node), tape.shape(x));
 }
 
 OpRules dropout_rules() {
@@ -511,16 +505,18 @@ OpRules dropout_rules() {
 // ---- concat
 
 ValueId concat(Tape& tape, const std::string& name, ValueId a, ValueId b) {
+  Node node = tape.node(OpKind::Concat, name, {a, b});
   const Shape &sa = tape.shape(a), &sb = tape.shape(b);
   if (sa.rank != 3 || sb.rank != 3 || sa[0] != sb[0] || sa[2] != sb[2])
     fail("concat " + name, "{} and {} cannot stand behind each other: expected (B,Ta,D) and (B,Tb,D)",
          to_string(sa), to_string(sb));
   if (a == b) fail("concat " + name, "one value stands behind itself: expected two");
   const Shape out{sa[0], sa[1] + sb[1], sa[2]};
-  return tape.add_node({.op = OpKind::Concat, .name = name, .in = {a, b}}, out);
+  return tape.add_node(std::move(node), out);
 }
 
 ValueId append(Tape& tape, const std::string& name, ValueId parts, ValueId part) {
+  Node node = tape.node(OpKind::Concat, name, {parts, part}, ConcatSpec{.parts = true});
   const Shape &sa = tape.shape(parts), &sb = tape.shape(part);
   const bool one = sa.rank == 3;
   if ((!one && sa.rank != 4) || sb.rank != 3 || sa[0] != sb[0] || sa[1] != sb[1] || sa.cols() != sb[2])
@@ -528,8 +524,6 @@ ValueId append(Tape& tape, const std::string& name, ValueId parts, ValueId part)
          to_string(sa));
   if (parts == part) fail("append " + name, "one value stands behind itself: expected two");
   const Shape out{sa[0], sa[1], one ? 2 : sa[2] + 1, sb[2]};
-  Node node{.op = OpKind::Concat, .name = name, .in = {parts, part}};
-  node.attributes = ConcatSpec{.parts = true};
   return tape.add_node(std::move(node), out);
 }
 
@@ -551,12 +545,13 @@ OpRules concat_rules() {
 // ---- mean_pool
 
 ValueId mean_pool(Tape& tape, const std::string& name, ValueId x, ValueId lengths) {
+  Node node = tape.node(OpKind::MeanPool, name, {x, lengths});
   const Shape shape = tape.shape(x);
   const std::string where = "mean_pool " + name;
   if (shape.rank != 3) fail(where, "x {} must have shape (B,T,D)", to_string(shape));
-  if (lengths != kNone && (tape.value(lengths).dtype != DType::I32 || tape.shape(lengths).size() != shape[0]))
+  if (lengths != kNone && tape.shape(lengths).size() != shape[0])
     fail(where, "lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), shape[0]);
-  return tape.add_node({.op = OpKind::MeanPool, .name = name, .in = {x, lengths}}, shape);
+  return tape.add_node(std::move(node), shape);
 }
 
 OpRules mean_pool_rules() {
@@ -576,8 +571,8 @@ ValueId activated(Tape& tape, Activation activation, const std::string& name, Va
 #define ACTIVATION(Kind, op, label) OpKind::Kind,
 #include "engine/ops/ops.def"
   };
-  const Shape shape = tape.shape(x);
-  return tape.add_node({.op = kOps[static_cast<size_t>(activation)], .name = name, .in = {x}}, shape);
+  Node node = tape.node(kOps[static_cast<size_t>(activation)], name, {x});
+  return tape.add_node(std::move(node), tape.shape(x));
 }
 
 #define ACTIVATION(Kind, op, label)                            \
@@ -589,18 +584,17 @@ ValueId activated(Tape& tape, Activation activation, const std::string& name, Va
 ValueId soft_cap(Tape& tape, const std::string& name, ValueId x, float cap) {
   if (!(cap > 0) || !std::isfinite(cap))
     fail("soft_cap " + name, "a cap of {}: expected a finite number above zero", cap);
-  const Shape shape = tape.shape(x);
-  Node node{.op = OpKind::SoftCap, .name = name, .in = {x}};
-  node.attributes = SoftCapSpec{cap};
-  return tape.add_node(std::move(node), shape);
+  Node node = tape.node(OpKind::SoftCap, name, {x}, SoftCapSpec{cap});
+  return tape.add_node(std::move(node), tape.shape(x));
 }
 
 ValueId multiply(Tape& tape, const std::string& name, ValueId a, ValueId b) {
+  Node node = tape.node(OpKind::Multiply, name, {a, b});
   const Shape shape = tape.shape(a);
   if (!(shape == tape.shape(b)))
     fail("multiply " + name, "factors {} and {} differ: expected the same shape", to_string(shape),
          to_string(tape.shape(b)));
-  return tape.add_node({.op = OpKind::Multiply, .name = name, .in = {a, b}}, shape);
+  return tape.add_node(std::move(node), shape);
 }
 
 OpRules relu_rules() {
@@ -659,6 +653,7 @@ OpRules multiply_rules() {
 // ---- the update: seal places these ops, and no function records them
 
 StepInputs Adam::step(uint32_t t) const {
+  if (t == 0) fail("adam", "step 0: expected 1, 2, ...");
   StepInputs in{
       .step = t, .lr = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = weight_decay};
   const auto correction = [t](float beta) {
@@ -667,6 +662,16 @@ StepInputs Adam::step(uint32_t t) const {
   in.bias_correction1 = correction(beta1);
   in.bias_correction2 = correction(beta2);
   return in;
+}
+
+DropoutInputs DropoutInputs::of(double probability) {
+  if (!(probability >= 0 && probability < 1))
+    fail("dropout", "a probability of {}: expected one from 0 to below 1", probability);
+  if (probability == 0) return {};
+  constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
+  const double threshold = std::floor(probability * 0x1p32);
+  return {threshold >= static_cast<double>(kMax) ? kMax : static_cast<uint32_t>(threshold),
+          static_cast<float>(1.0 / (1.0 - probability))};
 }
 
 OpRules grad_norm_rules() {

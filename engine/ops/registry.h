@@ -26,9 +26,11 @@ enum class Duty : uint8_t { None, Probe, GradientNorms, Clip, Update };
 /// A row of ops.def.
 struct OpTraits {
   const char* name;
-  size_t inputs = 0;           ///< forward inputs at most
-  size_t optional = 0;         ///< how many of the last inputs may be kNone
-  bool measures = false;       ///< its forward writes a number to the stats block
+  size_t inputs = 0;         ///< forward inputs at most
+  size_t optional = 0;       ///< how many of the last inputs may be kNone
+  uint8_t integers = 0;      ///< a bit for each input that is read as integers; the others are read as reals
+  bool measures = false;     ///< its forward writes a number to the stats block
+  bool counts_rows = false;  ///< its saved[1] is the share of each row in a mean; 0: it does not count
   bool differentiable = true;  ///< has a backward
   /// The saved tensors exist for inspection: a backend may compute them again.
   bool saves_for_inspection = false;
@@ -73,6 +75,8 @@ class Attributes {
     std::memcpy(&spec, bytes_, sizeof spec);
     return spec;
   }
+
+  OpKind op() const { return op_; }  ///< whose constants they are; kNoOp: none
 
  private:
   /// Compares by the struct's own operator==: padding bytes are arbitrary.

@@ -39,6 +39,8 @@ class Executable : public Addresses {
   virtual std::span<const double> stats() const = 0;  ///< host memory of the stats block
   virtual void read(const float* device, std::span<float> host) const = 0;
   virtual void replay(const StepInputs&) noexcept = 0;
+  /// Whether no other program has used its memory since it was replayed (MemoryPlan::shared).
+  virtual bool keeps_results() const { return true; }
   /// Frees the memory of gradients, where a backend can, until the next replay writes them.
   virtual void drop_gradients() {}
   /// Runs only the instructions [first, end) of the program, for tools that examine single instructions (shadow).
@@ -50,6 +52,9 @@ class Executable : public Addresses {
 class Backend {
  public:
   virtual ~Backend() = default;
+  /// Another handle on the same threads and memory or the same device, which live as long as any of them. A backend
+  /// that does not say how is lent: it outlives its stores and programs.
+  virtual std::shared_ptr<Backend> share() { return {std::shared_ptr<Backend>(), this}; }
   virtual std::string_view name() const = 0;
   /// Whether the backend's memory is the host's: reading a tensor never waits for a copy, and no device can lose it.
   virtual bool on_host() const { return false; }

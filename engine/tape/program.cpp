@@ -1,6 +1,7 @@
 #include "engine/tape/program.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/core/error.h"
 #include "engine/tape/store.h"
@@ -40,31 +41,57 @@ const char* to_string(Phase phase) {
 Program::Program(ProgramData data, Backend& backend)
     : data_(std::make_unique<ProgramData>(std::move(data))), executable_(backend.lower(*data_)) {}
 
+Program& Program::operator=(Program&& other) noexcept {
+  executable_ = std::move(other.executable_);  // first, as the old one refers to the old data
+  data_ = std::move(other.data_);
+  return *this;
+}
+
+void Program::refuse_moved() {
+  fail("program", "it was moved away: expected the Program that has its memory");
+}
+
 std::span<int32_t> Program::tokens(std::string_view name) {
-  const std::span<float> block = batch_input(*data_, *executable_, name, DType::I32);
+  const std::span<float> block = batch_input(data(), running(), name, DType::I32);
   return {reinterpret_cast<int32_t*>(block.data()), block.size()};
 }
 
 std::span<float> Program::floats(std::string_view name) {
-  return batch_input(*data_, *executable_, name, DType::F32);
+  return batch_input(data(), running(), name, DType::F32);
 }
 
-std::span<const double> Program::stats() const { return executable_->stats(); }
+std::span<const double> Program::stats() const { return running().stats(); }
 
 double Program::stat(std::string_view name) const {
-  for (size_t i = 0; i < data_->stats.size(); ++i)
+  for (size_t i = 0; i < data().stats.size(); ++i)
     if (data_->stats[i].name == name) return stats()[i];
   fail("program", "there is no stat named '{}'", name);
 }
 
 Program::Buffer Program::kept(std::string_view name, bool gradient) const {
-  const ValueId v = find_value(*data_, name);
+  const ValueId v = find_value(data(), name);
   if (is_reused(*data_, v, gradient))
     fail("program", "{}'{}' gave its memory to later ones: expected {}", gradient ? "the gradient of " : "",
          name, gradient ? "train.reuse_gradients = false" : "a program that keeps its values");
   const float* p = gradient ? executable_->gradient(v) : executable_->value(v);
-  if (p == nullptr) fail("program", "'{}' has no {}", name, gradient ? "gradient" : "memory");
-  return {p, static_cast<size_t>(data_->values[static_cast<size_t>(v)].shape.size())};
+  if (p == nullptr && gradient)
+    fail("program",
+         "'{}' has no gradient: expected a value on the way from a trainable parameter to the loss", name);
+  if (p == nullptr) fail("program", "'{}' is not stored: expected SealOptions::keep_probabilities", name);
+  const ValueInfo& info = data_->values[static_cast<size_t>(v)];
+  if (!executable_->keeps_results() &&
+      (gradient || info.role == Role::Activation || info.role == Role::Saved))
+    fail("program", "'{}' gave its memory to another program: expected reading before that one's replay",
+         name);
+  return {p, static_cast<size_t>(info.shape.size())};
+}
+
+int64_t Program::counted_rows() const {
+  const auto node = std::ranges::find(data().nodes, data_->loss, &Node::out);
+  if (node == data_->nodes.end() || !traits_of(node->op).counts_rows)
+    fail("program", "the loss does not count rows: expected one of softmax_xent");
+  const std::string& shares = data_->values[static_cast<size_t>(node->saved[1])].name;
+  return std::ranges::count_if(read(shares), [](float share) { return share > 0; });
 }
 
 std::vector<float> Program::read(std::string_view name, bool gradient) const {
@@ -75,10 +102,34 @@ std::vector<float> Program::read(std::string_view name, bool gradient) const {
 }
 
 void Program::read_part(ValueId value, std::span<float> host, size_t first) const {
-  if (is_reused(*data_, value, false)) return;
+  if (value < 0 || static_cast<size_t>(value) >= data().values.size() ||
+      (value.tape != 0 && value.tape != data_->tape))
+    fail("program", "value {} is none of its tape: expected one of {}", value.index, data_->values.size());
+  const auto size = static_cast<size_t>(data_->values[static_cast<size_t>(value)].shape.size());
+  if (first > size || host.size() > size - first)
+    fail("program", "'{}' holds {} numbers and is read from {} to {}: expected within",
+         data_->values[static_cast<size_t>(value)].name, size, first, first + host.size());
+  if (is_reused(*data_, value, false) || !executable_->keeps_results()) return;
   if (const float* p = executable_->value(value)) executable_->read(p + first, host);
 }
 
-void Program::replay(const StepInputs& inputs) noexcept { executable_->replay(inputs); }
+void Program::check(const StepInputs& inputs) const {
+  if (data_->updates && std::isnan(inputs.lr))
+    fail("program", "the step updates {} parameters and has no rate: expected StepInputs::lr",
+         data_->parameter_order.size());
+  if (data_->updates && inputs.clip > 0 && !data_->clips)
+    fail("program", "a clip of {} for a program sealed without one: expected SealOptions::clip", inputs.clip);
+  for (const DropoutInputs& dropout : inputs.dropout) {
+    const double probability = dropout.threshold * 0x1p-32;
+    if (dropout.scale == 1.0f && probability > 1e-7)  // below, 1 / (1 - p) is 1
+      fail("program", "dropout of {:.3g} with a scale of 1: expected DropoutInputs::of", probability);
+  }
+}
+
+void Program::replay(const StepInputs& inputs) {
+  Executable& executable = running();
+  check(inputs);
+  executable.replay(inputs);
+}
 
 }  // namespace normscope

@@ -1,6 +1,7 @@
 // Phase two: a `Program` is the compiled Tape, made by seal(): a flat array of plain instructions over fixed memory.
-// Phase three: replay() runs it once. A replay allocates nothing, locks nothing and throws nothing. Every
-// intermediate and its gradient stays readable until the next replay, unless SealOptions.reuse_bytes.
+// Phase three: replay() runs it once. It allocates nothing, throws nothing once the step's inputs are found to be whole,
+// and waits for nobody but another replay of the same backend. Every intermediate and its gradient stays readable until
+// the next replay, unless SealOptions.reuse_bytes.
 #pragma once
 
 #include <memory>
@@ -56,36 +57,45 @@ struct ProgramData {
   std::vector<StatInfo> stats;
   std::vector<int32_t> parameter_order;  ///< trainable parameters with a gradient, as in the stats block
   int32_t grad_norm_stat = -1, update_norm_stat = -1,
-          weight_norm_stat = -1;  ///< first of as many numbers as parameter_order has
+          weight_norm_stat = -1;        ///< first of as many numbers as parameter_order has
+  bool updates = false, clips = false;  ///< it ends in an update, before which it clips
   int32_t loss_stat = -1, clip_stat = -1, total_grad_norm_stat = -1;
   MemoryPlan plan;
-  Store* store = nullptr;
+  std::shared_ptr<Store> store;
+  uint32_t tape = 0;  ///< the number of the tape that it was sealed from
 };
 
 class Program {
  public:
   Program(ProgramData data, Backend& backend);
   Program(Program&&) noexcept = default;
-  Program& operator=(Program&&) noexcept = default;
+  Program& operator=(Program&& other) noexcept;
 
-  const ProgramData& data() const { return *data_; }
+  const ProgramData& data() const {
+    if (!data_) refuse_moved();
+    return *data_;
+  }
   /// The host memory of a batch input, by name: fill it before replay. Throws for an unknown name or the wrong type.
   std::span<int32_t> tokens(std::string_view name);
   std::span<float> floats(std::string_view name);
   /// The stats block of the last replay, as data().stats names it.
   std::span<const double> stats() const;
   double stat(std::string_view name) const;  ///< by name; throws for an unknown one
-  double loss() const { return stats()[static_cast<size_t>(data_->loss_stat)]; }
+  double loss() const { return stats()[static_cast<size_t>(data().loss_stat)]; }
+  /// The rows that counted in the loss of the last replay: those with a target and a weight. Throws for another loss than
+  /// softmax_xent.
+  int64_t counted_rows() const;
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;
   /// Copies host.size() numbers of a value from index `first` on (the first sequences of a batch, say), and allocates
-  /// nothing. Leaves `host` as it is where the value is not stored or was overwritten.
+  /// nothing. Leaves `host` as it is where the value is not stored or was overwritten; throws beyond the value's end.
   void read_part(ValueId value, std::span<float> host, size_t first = 0) const;
-  /// Does one forward, backward and update. Inputs of the batch must have been filled.
-  void replay(const StepInputs& inputs) noexcept;
+  /// Does one forward, backward and update. Inputs of the batch must have been filled. Throws for an update without a
+  /// rate, a clip that was not sealed and dropout without its scale.
+  void replay(const StepInputs& inputs);
   /// Frees the memory of gradients where the backend can: none can be read until the next replay.
-  void drop_gradients() { executable_->drop_gradients(); }
-  Executable& executable() { return *executable_; }  ///< to run single instructions (tests/cuda/shadow.h)
+  void drop_gradients() { running().drop_gradients(); }
+  Executable& executable() { return running(); }  ///< to run single instructions (tests/cuda/shadow.h)
 
  private:
   /// The memory of a value or gradient that no later tensor overwrote.
@@ -94,6 +104,12 @@ class Program {
     size_t size;
   };
   Buffer kept(std::string_view name, bool gradient) const;
+  Executable& running() const {
+    data();
+    return *executable_;
+  }
+  [[noreturn]] static void refuse_moved();
+  void check(const StepInputs& inputs) const;
 
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it
   std::unique_ptr<Executable> executable_;

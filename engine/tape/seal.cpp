@@ -102,16 +102,18 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
   const int32_t writer = loss == kNone ? -1 : tape.value(loss).node;
   if (writer >= 0 && !traits_of(tape.nodes()[static_cast<size_t>(writer)].op).measures)
     requests.push_back({.name = "loss", .value = loss});
-  // The position after which a tensor is complete: the last instruction that writes it.
+  // How many instructions complete a tensor: up to the last that writes it, none where it is given.
   std::map<ValueId, size_t> value_done, gradient_done;
+  for (size_t v = 0; v < tape.values().size(); ++v)
+    if (tape.values()[v].node < 0) value_done[static_cast<ValueId>(v)] = 0;
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& it = instructions[i];
     if (it.phase == Phase::Forward) {
-      value_done[it.out] = i;
-      for (ValueId v : it.saved) value_done[v] = i;
+      value_done[it.out] = i + 1;
+      for (ValueId v : it.saved) value_done[v] = i + 1;
     } else if (it.phase == Phase::Backward) {
       for (size_t k = 0; k < it.in.size(); ++k)
-        if (it.write[k] != Write::Skip) gradient_done[it.in[k]] = i;
+        if (it.write[k] != Write::Skip) gradient_done[it.in[k]] = i + 1;
     }
   }
   std::multimap<size_t, Instruction> after;
@@ -120,12 +122,12 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
     const auto it = done.find(request.value);
     if (it == done.end()) {
       if (request.of_gradient && gradient_done.empty()) continue;  // a program without backward
-      fail("probe " + request.name, "{} is never written: expected a value of this tape{}",
-           tape.value(request.value).name, request.of_gradient ? " that has a gradient" : "");
+      fail("probe " + request.name, "{} is never written: expected a value of this tape that has a gradient",
+           tape.value(request.value).name);
     }
     Instruction probe;
     probe.op = op_for(Duty::Probe);
-    probe.phase = instructions[it->second].phase;
+    probe.phase = it->second == 0 ? Phase::Forward : instructions[it->second - 1].phase;
     probe.layer = request.layer;
     probe.name = request.name;
     probe.attributes = request.attributes;
@@ -135,8 +137,8 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
     after.emplace(it->second, std::move(probe));
   }
   std::vector<Instruction> out;
-  for (size_t i = 0; i < instructions.size(); ++i) {
-    out.push_back(std::move(instructions[i]));
+  for (size_t i = 0; i <= instructions.size(); ++i) {
+    if (i > 0) out.push_back(std::move(instructions[i - 1]));
     const auto [first, last] = after.equal_range(i);
     for (auto it = first; it != last; ++it) out.push_back(std::move(it->second));
   }
@@ -310,21 +312,40 @@ void check_supported(const std::vector<Instruction>& instructions, const Backend
 
 }  // namespace passes
 
+namespace {
+
+void check_options(const Tape& tape, const SealOptions& options) {
+  if (tape.nodes().empty()) fail("seal", "nothing is recorded: expected at least one op");
+  if (options.update != kNoOp && traits_of(options.update).duty != Duty::Update)
+    fail("seal", "{} does not update parameters: expected an op that does, or kNoOp",
+         to_string(options.update));
+  for (const ValueId v : options.kept_gradients) tape.value(v, "seal", "a kept gradient");
+  if (options.loss == kNone) return;
+  if (const ValueInfo& loss = tape.value(options.loss, "seal", "the loss"); loss.shape.size() != 1)
+    fail("seal", "the loss {} has {} numbers: expected one", loss.name, loss.shape.size());
+}
+
+}  // namespace
+
 Program seal(const Tape& tape, const SealOptions& options) {
+  check_options(tape, options);
   if (!tape.store().materialized())
     fail("seal", "the Store has no memory yet: expected Store::materialize() first");
   const bool backward = options.backward && options.loss != kNone;
   if (backward && options.update != kNoOp && !tape.store().has_moments())
     fail("seal", "the Store has values alone: expected Store::materialize() for a step that updates them");
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
+  if (backward && options.update != kNoOp && std::ranges::find(needs_gradient, true) == needs_gradient.end())
+    fail("seal", "the loss {} depends on no trainable parameter: expected one, or update = kNoOp",
+         tape.value(options.loss).name);
   passes::check_sites(tape);
-  if (options.loss != kNone && tape.shape(options.loss).size() != 1)
-    fail("seal", "the loss {} has {} numbers: expected one", tape.value(options.loss).name,
-         tape.shape(options.loss).size());
 
   const bool keep_parameters = options.keep_parameter_gradients || options.update != kNoOp;
   ProgramData program;
-  program.store = &tape.store();
+  program.store = tape.store().share();
+  program.tape = tape.number();
+  program.updates = backward && options.update != kNoOp;
+  program.clips = program.updates && options.clip;
   program.values = tape.values();
   program.nodes = tape.nodes();
   program.loss = options.loss;

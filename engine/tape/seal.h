@@ -29,8 +29,9 @@ struct SealOptions {
   bool keep_probabilities = true;
 };
 
-/// Throws Error when the Store's backend lacks used ops (names all of them), when two dropout sites hash alike, when
-/// the Store is not materialized or lacks the moments of an update, and when the loss is not a scalar.
+/// Throws Error when nothing is recorded, when the Store's backend lacks used ops (names all of them), when two dropout
+/// sites hash alike, when the Store is not materialized or lacks the moments of an update, when the loss is not a scalar
+/// of this tape, and when `update` is no op that updates, or has nothing to train.
 Program seal(const Tape& tape, const SealOptions& options);
 
 namespace passes {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 namespace normscope {
 
@@ -11,6 +12,8 @@ namespace normscope {
 struct DropoutInputs {
   uint32_t threshold = 0;  ///< p * 2^32; 0 keeps everything
   float scale = 1.0f;      ///< 1 / (1 - p)
+
+  static DropoutInputs of(double probability);
 };
 
 enum class DropoutKind : uint8_t { Residual, Attention, Activation };
@@ -18,7 +21,7 @@ enum class DropoutKind : uint8_t { Residual, Attention, Activation };
 struct StepInputs {
   uint64_t seed = 0;
   uint32_t step = 1;  ///< 1-based number of the update that this replay performs
-  float lr = 0.0f;
+  float lr = std::numeric_limits<float>::quiet_NaN();      ///< not given: a program that updates refuses it
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f;          ///< Adam
   float bias_correction1 = 1.0f, bias_correction2 = 1.0f;  ///< 1 - beta^step, from double on the host
   /// RAdam: the factor r_t of the step (0: no step at all), and whether the step divides by the root of the second

@@ -1,6 +1,7 @@
-// Holds parameters and optimizer state, keyed by name. It outlives the Programs sealed over it: train, eval
-// and measurement programs of one run share its memory and own only what one step computes. Life: declare() while
-// recording, then materialize() once (allocates), then read/write/programs.
+// Holds parameters and optimizer state, keyed by name. Train, eval and measurement programs of one run share its memory
+// and own only what one step computes. Life: declare() while recording, then materialize() once (allocates), then
+// read/write/programs. Tapes and programs share the data and the backend of their Store, and the Store its backend: each
+// may be moved or destroyed in any order.
 #pragma once
 
 #include <memory>
@@ -26,15 +27,19 @@ struct ParameterInfo {
   int32_t layer = 0;
   bool hidden = false;  ///< a matrix from hidden states to hidden states
   StepScale steps = {};
+  uint32_t tape = 0;  ///< the number of the tape that names it; 0: none yet, kManyTapes: more than one
   size_t offset = 0;  ///< in floats, the same in the value, moment and gradient blocks; 64-byte aligned
 };
+
+inline constexpr uint32_t kManyTapes = ~uint32_t{0};
 
 class Store {
  public:
   explicit Store(Backend& backend);
-  ~Store();
-  Store(Store&&) noexcept;
-  Store& operator=(Store&&) noexcept;
+  Store(Store&&) noexcept = default;
+  Store& operator=(Store&&) noexcept = default;
+  /// Another handle on the same data, which lives as long as any of them.
+  std::shared_ptr<Store> share() const;
 
   /// Idempotent for an equal shape; throws when the name exists with another shape. Only before materialize().
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
@@ -47,30 +52,46 @@ class Store {
   /// For weights that the caller writes next and does not train: allocates no m and no v, and fills only the
   /// parameters that are not trainable.
   void materialize_values();
-  bool materialized() const { return values_ != nullptr; }
-  bool has_moments() const { return m_ != nullptr; }
+  bool materialized() const { return data().values != nullptr; }
+  bool has_moments() const { return data().m != nullptr; }
 
   int32_t find(std::string_view name) const;  ///< -1 when absent
-  const std::vector<ParameterInfo>& parameters() const { return parameters_; }
-  size_t size() const { return size_; }  ///< floats in one block, padding included
+  const std::vector<ParameterInfo>& parameters() const { return data().parameters; }
+  const ParameterInfo& at(int32_t parameter) const;  ///< throws for an index that no parameter has
+  size_t size() const { return data().size; }        ///< floats in one block, padding included
 
   enum class Block : uint8_t { Value, M, V };
   std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
   void read_part(int32_t parameter, size_t first, std::span<float> to) const;  ///< values from `first` on
   void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
   /// A copy with its own memory (perturbation, fork).
-  Store clone() const { return clone(*backend_); }
+  Store clone() const { return clone(backend()); }
   Store clone(Backend& on) const;  ///< in another backend's memory
 
-  Backend& backend() const { return *backend_; }
+  Backend& backend() const { return *data().backend; }
   Memory& block(Block block) const;
 
+  /// Notes that a tape names a parameter, and takes back the last parameters, down to `first`, that at most that tape
+  /// names; not once there is memory.
+  void name_for(int32_t parameter, uint32_t tape);
+  void take_back(size_t first, uint32_t tape);
+
  private:
-  Backend* backend_;
-  std::vector<ParameterInfo> parameters_;
-  std::unordered_map<std::string, int32_t> by_name_;
-  size_t size_ = 0;
-  std::unique_ptr<Memory> values_, m_, v_;
+  struct Data {
+    std::shared_ptr<Backend> backend;  // outlives the memory
+    std::vector<ParameterInfo> parameters;
+    std::unordered_map<std::string, int32_t> by_name;
+    size_t size = 0;
+    std::unique_ptr<Memory> values, m, v;
+  };
+  explicit Store(std::shared_ptr<Data> data) : data_(std::move(data)) {}
+  Data& data() const {
+    if (!data_) refuse_moved();
+    return *data_;
+  }
+  [[noreturn]] static void refuse_moved();
+
+  std::shared_ptr<Data> data_;
 };
 
 }  // namespace normscope

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/shape.h"
@@ -13,8 +15,16 @@
 
 namespace normscope {
 
-using ValueId = int32_t;
-inline constexpr ValueId kNone = -1;
+/// The index of a value, and the number of the tape that recorded it. An index alone is taken for any tape's.
+struct ValueId {
+  int32_t index = -1;
+  uint32_t tape = 0;  ///< 0: not known
+
+  constexpr ValueId() = default;
+  constexpr ValueId(int32_t of, uint32_t on = 0) : index(of), tape(on) {}  // NOLINT: implicit on purpose
+  constexpr operator int32_t() const { return index; }                     // NOLINT: likewise
+};
+inline constexpr ValueId kNone{};
 
 enum class Role : uint8_t {
   Input,       ///< part of the batch: tokens, targets, weights or lengths, filled before each replay
@@ -57,39 +67,74 @@ class Store;
 
 class Tape {
  public:
-  explicit Tape(Store& store) : store_(&store) {}
+  explicit Tape(Store& store);
+  Tape(Tape&&) noexcept = default;
+  Tape& operator=(Tape&&) noexcept = default;
+  /// An exception that ends the scope of a tape takes back what was declared in its Store for this tape.
+  ~Tape();
 
   ValueId input(std::string name, Shape shape, DType dtype = DType::F32);
   /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);
-  /// Appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws Error when
-  /// the number of inputs differs from the registry, when an input is not on this tape, or when the name is taken.
+  /// Begins a node. Throws Error when the number of inputs differs from the registry, or when an input is not on this
+  /// tape or of the wrong type, so that whoever records the node may read the shapes of all inputs.
+  Node node(OpKind op, const std::string& name, std::vector<ValueId> in, Attributes attributes = {}) const;
+  /// Appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws Error as
+  /// node() does, for a shape without numbers, and when the name is taken.
   ValueId add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved = {});
-  void probe(ProbeRequest request) { probes_.push_back(std::move(request)); }
+  void probe(ProbeRequest request);
   /// Adds an instruction after the optimizer's update, in order of the calls. Programs without an update omit it.
   void after_update(Node node);
   void set_layer(int32_t layer) { layer_ = layer; }
 
-  const ValueInfo& value(ValueId v) const { return values_[static_cast<size_t>(v)]; }
-  const Shape& shape(ValueId v) const { return value(v).shape; }
+  /// Throws, at `where` of `what`, for kNone and for a value of another tape.
+  const ValueInfo& value(ValueId v, std::string_view where = "tape", std::string_view what = "it") const {
+    if (!holds(v)) refuse(v, where, what);
+    return values_[static_cast<size_t>(v)];
+  }
+  const Shape& shape(ValueId v, std::string_view where = "tape", std::string_view what = "it") const {
+    return value(v, where, what).shape;
+  }
   const std::vector<ValueInfo>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<ProbeRequest>& probes() const { return probes_; }
   const std::vector<Node>& after_update() const { return after_update_; }
   /// The value with that name, or kNone.
   ValueId find(std::string_view name) const;
-  Store& store() const { return *store_; }
+  Store& store() const;
+  uint32_t number() const { return number_; }
 
  private:
+  friend class TakesBack;
+  bool holds(ValueId v) const {
+    return v >= 0 && static_cast<size_t>(v) < values_.size() && (v.tape == 0 || v.tape == number_);
+  }
+  [[noreturn]] void refuse(ValueId v, std::string_view where, std::string_view what) const;
   void check_inputs(const Node& node) const;
 
-  Store* store_;
+  std::shared_ptr<Store> store_;  // shares the data of the Store that the tape was made for
+  uint32_t number_;
+  size_t declared_before_;  // by others
+  int exceptions_;          // in flight when it was made
   std::vector<ValueInfo> values_;
   std::vector<Node> nodes_;
   std::vector<ProbeRequest> probes_;
   std::vector<Node> after_update_;
   int32_t layer_ = 0;
+};
+
+/// Takes back what was declared and named for a tape within a scope that an exception ends.
+class TakesBack {
+ public:
+  explicit TakesBack(Tape& tape);
+  ~TakesBack();
+  TakesBack(const TakesBack&) = delete;
+
+ private:
+  Tape& tape_;
+  size_t values_, declared_;
+  int exceptions_;
 };
 
 }  // namespace normscope

@@ -22,7 +22,7 @@ bool clips(const ProgramData& program) {
 }  // namespace
 
 UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
-    : store_(program.store),
+    : store_(program.store.get()),
       clips_(clips(program)),
       group_of_(program.store->parameters().size(), kUntrained) {
   for (const Instruction& i : program.instructions)

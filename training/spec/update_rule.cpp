@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 
 #include "engine/core/error.h"
 #include "training/spec/spec.h"
@@ -93,17 +92,9 @@ void set_update_rule(StepInputs& in, const TrainConfig& train, int64_t t) {
   if (rectified) set_radam(in, rule.rectified == Rectified::ByCode, beta2, t);
 }
 
-DropoutInputs dropout_inputs(double probability) {
-  if (probability <= 0) return {};
-  constexpr uint32_t kMax = std::numeric_limits<uint32_t>::max();
-  const double threshold = std::floor(probability * 0x1p32);
-  return {threshold >= static_cast<double>(kMax) ? kMax : static_cast<uint32_t>(threshold),
-          static_cast<float>(1.0 / (1.0 - probability))};
-}
-
 void set_dropout(StepInputs& in, const ModelConfig& model) {
   const auto set = [&](DropoutKind kind, float probability) {
-    in.dropout[static_cast<size_t>(kind)] = dropout_inputs(static_cast<double>(probability));
+    in.dropout[static_cast<size_t>(kind)] = DropoutInputs::of(static_cast<double>(probability));
   };
   set(DropoutKind::Residual, model.dropout_residual);
   set(DropoutKind::Attention, model.dropout_attention);

@@ -73,7 +73,6 @@ double radam_rectification(double beta2, int64_t t);
 /// inputs.lr alone.
 void set_update_rule(StepInputs& inputs, const TrainConfig& train, int64_t t);
 
-DropoutInputs dropout_inputs(double probability);
 /// Fills in the model's three probabilities of dropout.
 void set_dropout(StepInputs& inputs, const ModelConfig& model);
 

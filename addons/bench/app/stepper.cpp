@@ -111,7 +111,7 @@ Stepper::Stepper(const ModelConfig& model, const BatchShape& shape, int threads,
   inputs.bias_correction2 = 0.02f;
   inputs.clip = 1e30f;
   constexpr double kDropout = 0.1;
-  for (DropoutInputs& d : inputs.dropout) d = dropout_inputs(kDropout);
+  for (DropoutInputs& d : inputs.dropout) d = DropoutInputs::of(kDropout);
 }
 
 void Stepper::fill(const BatchShape& shape) {

@@ -211,12 +211,11 @@ constinit const ResidualRow dimmed_residual{
     .objection = "what differs between tokens is divided behind each sum"};
 
 ValueId amplify(Tape& tape, const std::string& name, ValueId x, ValueId of, AmplifySpec spec) {
+  Node node = tape.node(OpKind::Amplify, name, {x, of}, spec);
   const Shape shape = tape.shape(x);
   if (tape.shape(of) != shape)
     fail("amplify " + name, "{} has the shape {}: expected {}, as x has", tape.value(of).name,
          to_string(tape.shape(of)), to_string(shape));
-  Node node{.op = OpKind::Amplify, .name = name, .in = {x, of}};
-  node.attributes = spec;
   return tape.add_node(std::move(node), shape);
 }
 
@@ -232,10 +231,9 @@ OpRules amplify_rules() {
 }
 
 ValueId reweigh(Tape& tape, const std::string& name, ValueId x, ReweighSpec spec) {
+  Node node = tape.node(OpKind::Reweigh, name, {x}, spec);
   const Shape shape = tape.shape(x);
   if (shape.rank != 3) fail("reweigh " + name, "x {} must have shape (B,T,D)", to_string(shape));
-  Node node{.op = OpKind::Reweigh, .name = name, .in = {x}};
-  node.attributes = spec;
   return tape.add_node(std::move(node), shape);
 }
 

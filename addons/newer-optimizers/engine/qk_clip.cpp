@@ -8,6 +8,7 @@ namespace normscope {
 
 ValueId largest_logit(Tape& tape, const std::string& name, ValueId q, ValueId k, ValueId key_lengths,
                       LargestLogitSpec spec) {
+  Node node = tape.node(OpKind::LargestLogit, name, {q, k, key_lengths}, spec);
   const Shape &sq = tape.shape(q), &sk = tape.shape(k);
   const std::string where = "largest_logit " + name;
   if (sq.rank != 3 || sk.rank != 3 || sq[0] != sk[0] || sk[2] > sq[2])
@@ -15,14 +16,13 @@ ValueId largest_logit(Tape& tape, const std::string& name, ValueId q, ValueId k,
          to_string(sk));
   if (spec.heads < 1 || sq[2] % spec.heads != 0)
     fail(where, "width {} is not a multiple of {} heads", sq[2], spec.heads);
-  Node node{.op = OpKind::LargestLogit, .name = name, .in = {q, k, key_lengths}};
-  node.attributes = spec;
   return tape.add_node(std::move(node), {spec.heads});
 }
 
 void qk_clip(Tape& tape, const std::string& name, ValueId largest, const ClippedMatrices& of,
              QkClipSpec spec) {
   const std::string where = "qk_clip " + name;
+  Node node = tape.node(OpKind::QkClip, name, {largest, of.wq, of.wk, of.bq, of.bk}, spec);
   if (spec.heads < 1 || tape.shape(largest).size() != spec.heads)
     fail(where, "{} largest logits: expected one for each of {} heads", tape.shape(largest).size(),
          spec.heads);
@@ -30,8 +30,6 @@ void qk_clip(Tape& tape, const std::string& name, ValueId largest, const Clipped
     if (matrix != kNone && tape.shape(matrix).cols() % spec.heads != 0)
       fail(where, "{} has {} columns: expected a multiple of {} heads", tape.value(matrix).name,
            tape.shape(matrix).cols(), spec.heads);
-  Node node{.op = OpKind::QkClip, .name = name, .in = {largest, of.wq, of.wk, of.bq, of.bk}};
-  node.attributes = spec;
   tape.after_update(std::move(node));
 }
 

@@ -7,11 +7,10 @@ namespace normscope {
 namespace {
 
 ValueId record_softmax(Tape& tape, const std::string& name, ValueId x, SoftmaxSpec spec, int64_t group) {
+  Node node = tape.node(OpKind::Softmax, name, {x}, spec);
   const Shape shape = tape.shape(x);
   if (spec.size < 1 || shape.size() % group != 0)
     fail("softmax " + name, "{} does not consist of groups of {} numbers", to_string(shape), group);
-  Node node{.op = OpKind::Softmax, .name = name, .in = {x}};
-  node.attributes = spec;
   return tape.add_node(std::move(node), shape);
 }
 
@@ -49,6 +48,7 @@ OpRules softmax_rules() {
 }
 
 ValueId mix(Tape& tape, const std::string& name, ValueId x, ValueId weights, int32_t to) {
+  Node node = tape.node(OpKind::Mix, name, {x, weights});
   const Shape in = tape.shape(x), w = tape.shape(weights);
   const std::string where = "mix " + name;
   if (in.rank != 3 && in.rank != 4) fail(where, "x {} must have shape (B,T,D) or (B,T,n,D)", to_string(in));
@@ -57,7 +57,6 @@ ValueId mix(Tape& tape, const std::string& name, ValueId x, ValueId weights, int
   if (w.size() != from * to && w.size() != positions * from * to)
     fail(where, "{} {} for sums of {} parts: expected {} x {} numbers, or as many for each of {} positions",
          tape.value(weights).name, to_string(w), from, from, to, positions);
-  Node node{.op = OpKind::Mix, .name = name, .in = {x, weights}};
   node.attributes = MixSpec{static_cast<int32_t>(from), to};
   return tape.add_node(std::move(node),
                        to == 1 ? Shape{in[0], in[1], in.cols()} : Shape{in[0], in[1], to, in.cols()});
@@ -91,13 +90,12 @@ OpRules ramp_rules() {
 }
 
 ValueId repeat_heads(Tape& tape, const std::string& name, ValueId x, int32_t heads, int32_t times) {
+  Node node = tape.node(OpKind::RepeatHeads, name, {x}, RepeatHeadsSpec{heads, times});
   const Shape in = tape.shape(x);
   const std::string where = "repeat_heads " + name;
   if (in.rank != 3) fail(where, "x {} must have shape (B,T,D)", to_string(in));
   if (heads < 1 || in[2] % heads != 0) fail(where, "width {} is not a multiple of {} heads", in[2], heads);
   if (times < 1) fail(where, "{} times: expected at least one", times);
-  Node node{.op = OpKind::RepeatHeads, .name = name, .in = {x}};
-  node.attributes = RepeatHeadsSpec{heads, times};
   return tape.add_node(std::move(node), {in[0], in[1], in[2] * times});
 }
 
@@ -112,11 +110,10 @@ OpRules repeat_heads_rules() {
 }
 
 void unit_vectors(Tape& tape, const std::string& name, ValueId w, UnitVectorsSpec spec) {
+  Node node = tape.node(OpKind::UnitVectors, name, {w}, spec);
   const Shape& shape = tape.shape(w);
   if (shape.rank != 2)
     fail("unit_vectors " + name, "{} is {}: expected a matrix", tape.value(w).name, to_string(shape));
-  Node node{.op = OpKind::UnitVectors, .name = name, .in = {w}};
-  node.attributes = spec;
   tape.after_update(std::move(node));
 }
 

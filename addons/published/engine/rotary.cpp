@@ -24,21 +24,19 @@ bool is_given(const Tape& tape, ValueId v) {
 }  // namespace
 
 ValueId rotary(Tape& tape, const std::string& name, ValueId x, ValueId table, RotarySpec spec) {
+  Node node = tape.node(OpKind::Rotary, name, {x, table}, spec);
   const Shape in = tape.shape(x), angles = tape.shape(table);
   const std::string where = "rotary " + name;
   if (in.rank != 3) fail(where, "x {} must have shape (B,T,D)", to_string(in));
   if (spec.heads < 1 || in[2] % spec.heads != 0)
     fail(where, "width {} is not a multiple of {} heads", in[2], spec.heads);
   const int64_t width = in[2] / spec.heads;
-  if (tape.value(table).dtype != DType::F32 || angles.rank != 2 || angles[0] < in[1] || angles[1] < 2 ||
-      angles[1] % 2 != 0 || angles[1] > width)
+  if (angles.rank != 2 || angles[0] < in[1] || angles[1] < 2 || angles[1] % 2 != 0 || angles[1] > width)
     fail(where, "table {} does not fit {} positions and heads of {}: expected (>=T,2n), 2n at most {}",
          to_string(angles), in[1], width, width);
   if (!is_given(tape, table))
     fail(where, "table {} is trained or computed: expected an input, or a parameter that is not trained",
          tape.value(table).name);
-  Node node{.op = OpKind::Rotary, .name = name, .in = {x, table}};
-  node.attributes = spec;
   return tape.add_node(std::move(node), in);
 }
 

@@ -7,6 +7,7 @@ namespace normscope {
 
 ValueId conv2d(Tape& tape, const std::string& name, ValueId x, ValueId weight, ValueId bias,
                const ImageWindow& window) {
+  Node node = tape.node(OpKind::Conv2d, name, {x, weight, bias}, Conv2dSpec{window});
   const Shape &in = tape.shape(x), &w = tape.shape(weight);
   const std::string where = "conv2d " + name;
   if (!window.fits())
@@ -20,8 +21,6 @@ ValueId conv2d(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
   if (bias != kNone && tape.shape(bias).size() != w[1])
     fail(where, "bias {} does not match weight {}: expected {} numbers", to_string(tape.shape(bias)),
          to_string(w), w[1]);
-  Node node{.op = OpKind::Conv2d, .name = name, .in = {x, weight, bias}};
-  node.attributes = Conv2dSpec{window};
   return tape.add_node(std::move(node), {in[0], window.windows() * w[1]});
 }
 
@@ -50,6 +49,7 @@ OpRules conv2d_rules() {
 // max_pool checks its inputs and records one node. It saves nothing; its backward pass finds the largest of x again.
 
 ValueId max_pool(Tape& tape, const std::string& name, ValueId x, const ImageWindow& window) {
+  Node node = tape.node(OpKind::MaxPool, name, {x}, MaxPoolSpec{window});
   const Shape& in = tape.shape(x);
   const std::string where = "max_pool " + name;
   if (!window.fits() || window.padding != 0)
@@ -60,8 +60,6 @@ ValueId max_pool(Tape& tape, const std::string& name, ValueId x, const ImageWind
   if (in.rank < 2 || in.size() != in[0] * window.numbers())
     fail(where, "x {} must have {} x {} x {} numbers an image", to_string(in), window.height, window.width,
          window.channels);
-  Node node{.op = OpKind::MaxPool, .name = name, .in = {x}};
-  node.attributes = MaxPoolSpec{window};
   return tape.add_node(std::move(node), {in[0], window.windows() * window.channels});
 }
 

@@ -19,7 +19,7 @@ void check_shapes(const Tape& tape, const std::string& where, const RelativeAtte
     fail(where, "distances {} are too few or of another width: expected at least ({},{})", to_string(r), k[1],
          q[2]);
   const ValueId lengths = in.memory_lengths;
-  if (lengths != kNone && (tape.value(lengths).dtype != DType::I32 || tape.shape(lengths).size() != q[0]))
+  if (lengths != kNone && tape.shape(lengths).size() != q[0])
     fail(where, "memory lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), q[0]);
   // Queries are processed in blocks, each of which writes gradients of queries, keys and values. If two of these were
   // one tensor, what a block assigns would overwrite what an earlier block wrote.
@@ -130,14 +130,12 @@ PartCost cost_of_relative(const ModelConfig& c, int32_t batch) {
 ValueId relative_attention(Tape& tape, const std::string& name, const RelativeAttentionInputs& in,
                            RelativeAttentionSpec spec) {
   const std::string where = "relative_attention " + name;
+  Node node = tape.node(OpKind::RelativeAttention, name,
+                        {in.content, in.keys, in.values, in.position, in.distances, in.memory_lengths}, spec);
   check_shapes(tape, where, in);
   const Shape q = tape.shape(in.content);
   if (spec.heads < 1 || q[2] % spec.heads != 0)
     fail(where, "width {} is not a multiple of {} heads", q[2], spec.heads);
-  Node node{.op = OpKind::RelativeAttention,
-            .name = name,
-            .in = {in.content, in.keys, in.values, in.position, in.distances, in.memory_lengths}};
-  node.attributes = spec;
   node.site = spec.dropout_site;
   return tape.add_node(std::move(node), q,
                        {{"probabilities", {q[0], spec.heads, q[1], tape.shape(in.keys)[1]}}});

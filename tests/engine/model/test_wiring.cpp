@@ -249,7 +249,7 @@ TEST_CASE("wiring: Admin's profile obeys its rule") {
   REQUIRE(omega.size() == 6);
   CHECK(omega[0] == 1.0);
   // With all of them in force: omega²_{i+1} = Var(omega_i x_{i-1}) + Var(a_i).
-  tiny.program->replay({});
+  tiny.program->replay({.lr = 0});
   const auto read = [&](ValueId v) {
     return tiny.program->read(tiny.program->data().values[static_cast<size_t>(v)].name);
   };
@@ -284,7 +284,7 @@ TEST_CASE("wiring: Admin's profile counts the factor of a branch") {
     const auto omega =
         profile_admin(*tiny.store, tiny_config(o), {batch.begin(), batch.end()}, o.batch, o.sequence);
     REQUIRE(omega.size() == 6);
-    tiny.program->replay({});
+    tiny.program->replay({.lr = 0});
     const auto read = [&](ValueId v) {
       return tiny.program->read(tiny.program->data().values[static_cast<size_t>(v)].name);
     };

@@ -135,7 +135,7 @@ class Tiny {
     s.bias_correction2 = static_cast<float>(1 - std::pow(static_cast<double>(s.beta2), step));
     s.momentum = 0.9f;
     s.clip = o.clip ? 0.5f : 0.0f;
-    for (DropoutInputs& d : s.dropout) d = dropout_inputs(static_cast<double>(o.dropout));
+    for (DropoutInputs& d : s.dropout) d = DropoutInputs::of(static_cast<double>(o.dropout));
     return s;
   }
 

@@ -189,7 +189,7 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
       c.attributes = DropoutSpec{kind, site_of("L03.attn.drop")};
       c.step.seed = 0x1234567890abcdefull;
       c.step.step = 17;
-      c.step.dropout[static_cast<int>(kind)] = dropout_inputs(0.3);
+      c.step.dropout[static_cast<int>(kind)] = DropoutInputs::of(0.3);
       c.in = {random.normal({R, D})};
       c.out = {R, D};
       cases.push_back(std::move(c));

@@ -55,7 +55,7 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
     spec.dropout_site = site_of("L02.attn.probabilities.drop");
     c.step.seed = 99;
     c.step.step = 5;
-    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
+    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = DropoutInputs::of(dropout);
   }
   c.attributes = spec;
   c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1 || a.window == 1;

@@ -100,7 +100,7 @@ OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyon
     spec.dropout_site = site_of("L02.attn.heads");
     c.step.seed = 98;
     c.step.step = 6;
-    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
+    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = DropoutInputs::of(dropout);
   }
   c.attributes = spec;
   for (const size_t i : {0, 1, 3, 4}) c.in[i].zero_gradient = a.Tk == 1;
