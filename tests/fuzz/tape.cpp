@@ -1,7 +1,7 @@
-// A program of the engine's user, drawn from the input: a byte an op, then a byte each for what the op is given. Ids of
-// no value, of another tape and beyond the last are among them, names that are taken, dimensions that mean nothing. Each
-// call is recorded or refused, and a refused call leaves tape and store as they were; what is recorded can be sealed or
-// is refused, and can then be replayed and read.
+// A program of the engine's user, drawn from the input: three bytes for how it is sealed, then a byte an op, followed by
+// a byte each for what the op is given. Ids of no value, of another tape and beyond the last are among them, names that
+// are taken, dimensions that mean nothing. Each call is recorded or refused, and a refused call leaves tape and store as
+// they were; what is recorded can be sealed or is refused, and can then be replayed and read.
 #include <algorithm>
 #include <array>
 
@@ -21,6 +21,7 @@ class UserProgram {
 
   void run() {
     other_.input("other", {2, 3});
+    const uint8_t how = byte(), update = byte(), loss = byte();
     while (at_ < input_.size() && tape_.nodes().size() < kMaxNodes && numbers() < kMaxNumbers) {
       const size_t values = tape_.values().size(), parameters = store_.parameters().size();
       const size_t nodes = tape_.nodes().size();
@@ -29,7 +30,7 @@ class UserProgram {
                           tape_.nodes().size() == nodes,
                       "a refused call left something on the tape or in the store");
     }
-    if (numbers() < kMaxNumbers) fuzz::accepts([&] { train(); });
+    if (numbers() < kMaxNumbers) fuzz::accepts([&] { train(how, update, loss); });
   }
 
  private:
@@ -85,83 +86,87 @@ class UserProgram {
   }
 
   void record() {
-    const uint8_t op = byte();
+    // Drawn one after the other, whatever the op: arguments of a call would be drawn in no certain order.
+    const uint8_t op = byte(), k = byte();
     const std::string n = name();
+    const ValueId a = value(), b = value(), c = maybe(), d = maybe();
     switch (op % 20) {
       case 0:
-        tape_.input(n, shape(), byte() % 3 ? DType::F32 : DType::I32);
+        tape_.input(n, shape(), k % 3 ? DType::F32 : DType::I32);
         return;
       case 1:
-        store_.declare(n, shape(), {Init::Kind::Normal, 0.5}, byte() % 4 != 0);
+        store_.declare(n, shape(), {Init::Kind::Normal, 0.5}, k % 4 != 0);
         return;
       case 2:
-        tape_.parameter(store_.parameters().empty() ? n : store_.at(byte() % 4).name);
+        tape_.parameter(store_.parameters().empty() ? n : store_.at(k % 4).name);
         return;
       case 3:
-        linear(tape_, n, value(), dimension());
+        linear(tape_, n, a, dimension());
         return;
       case 4:
-        linear(tape_, n, value(), value(), maybe(), byte() % 2 != 0);
+        linear(tape_, n, a, b, c, k % 2 != 0);
         return;
       case 5:
-        layer_norm(tape_, n, value());
+        layer_norm(tape_, n, a);
         return;
       case 6:
-        layer_norm(tape_, n, kNormKinds[byte() % std::size(kNormKinds)], value(), maybe(), maybe(), 1e-5f,
-                   byte() % 4, {.alpha = maybe(), .shift = maybe()});
+        layer_norm(tape_, n, kNormKinds[k % std::size(kNormKinds)], a, c, d, 1e-5f, k % 3,
+                   {.alpha = maybe(), .shift = maybe()});
         return;
       case 7:
-        activated(tape_, static_cast<Activation>(byte() % std::size(kActivations)), n, value());
+        activated(tape_, static_cast<Activation>(k % std::size(kActivations)), n, a);
         return;
       case 8:
-        add(tape_, n, value(), value(), {0.5f, maybe()}, {2.0f, maybe()});
+        add(tape_, n, a, b, {0.5f, c}, {2.0f, d});
         return;
       case 9:
-        multiply(tape_, n, value(), value());
+        multiply(tape_, n, a, b);
         return;
       case 10:
-        affine(tape_, n, value(), 2, maybe(), maybe());
+        affine(tape_, n, a, 2, c, d);
         return;
       case 11:
-        reshape(tape_, n, value(), shape());
+        reshape(tape_, n, a, shape());
         return;
       case 12:
-        dropout(tape_, n, value(), DropoutKind::Residual);
+        dropout(tape_, n, a, DropoutKind::Residual);
         return;
       case 13:
-        softmax_xent(tape_, n, value(), value(), maybe());
+        softmax_xent(tape_, n, a, b, c);
         return;
       case 14:
-        embedding(tape_, n, value(), value(), maybe(), 1, byte() % 2 != 0);
+        embedding(tape_, n, a, b, c, 1, k % 2 != 0);
         return;
       case 15:
-        attention(tape_, n, value(), value(), value(), maybe(),
-                  {.heads = byte() % 4, .causal = byte() % 2 != 0, .window = byte() % 3});
+        attention(tape_, n, a, b, k % 8 > 3 ? a : b, c,
+                  {.heads = k % 4, .causal = k % 2 != 0, .window = k % 3});
         return;
       case 16:
-        byte() % 2 ? concat(tape_, n, value(), value()) : append(tape_, n, value(), value());
+        k % 2 ? concat(tape_, n, a, b) : append(tape_, n, a, b);
         return;
       case 17:
-        mean_pool(tape_, n, value(), maybe());
+        mean_pool(tape_, n, a, c);
         return;
       case 18:
         tape_.probe({.name = n,
                      .attributes = ProbeSpec{ProbeKind::Variance},
-                     .value = value(),
-                     .of_gradient = byte() % 2 != 0,
-                     .lengths = maybe()});
+                     .value = a,
+                     .of_gradient = k % 2 != 0,
+                     .lengths = c});
         return;
       default:
-        soft_cap(tape_, n, value(), byte());
+        soft_cap(tape_, n, a, k);
     }
   }
 
-  void train() {
-    store_.materialize(byte());
-    const uint8_t how = byte();
-    Program program = seal(tape_, {.loss = maybe(),
+  void train(uint8_t how, uint8_t update, uint8_t loss) {
+    const auto count = static_cast<int32_t>(tape_.values().size());
+    store_.materialize(how);
+    Program program = seal(tape_, {.loss = loss == 0   ? -1
+                                           : loss < 32 ? count - loss
+                                                       : loss,
                                    .backward = how % 2 != 0,
-                                   .update = byte() % 4 ? static_cast<OpKind>(byte()) : kNoOp,
+                                   .update = update % 4 ? static_cast<OpKind>(update / 4) : kNoOp,
                                    .clip = how % 4 > 1,
                                    .reuse_bytes = how % 8 > 3});
     for (const ValueInfo& value : tape_.values()) {
