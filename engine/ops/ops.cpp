@@ -465,6 +465,7 @@ ValueId gradient_kept(Tape& tape, const std::string& name, ValueId x, ValueId ga
 
 ValueId reshape(Tape& tape, const std::string& name, ValueId x, Shape shape) {
   Node node = tape.node(OpKind::Affine, name, {x, kNone, kNone}, AffineSpec{});
+  require_shape("reshape " + name, "the shape", shape);
   if (shape.size() != tape.shape(x).size())
     fail("reshape " + name, "{} does not hold the {} numbers of {}: expected as many", to_string(shape),
          tape.shape(x).size(), to_string(tape.shape(x)));

@@ -114,7 +114,7 @@ const Row kRecording[] = {
      [](Bench& b) {
        reshape(b.t, "r", b.x(), {-4, -8});
      },
-     "[affine] the result of r (-4,-8): expected dimensions of at least 1"},
+     "[reshape r] the shape (-4,-8): expected dimensions of at least 1"},
     {"five dimensions",
      [](Bench& b) {
        b.t.input("x", {1, 2, 3, 4, 5});

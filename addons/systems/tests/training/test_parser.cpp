@@ -117,7 +117,7 @@ TEST_CASE("parser: loss and gradients equal the double reference's, with every k
     std::ranges::copy(tokens, program.tokens("tokens").begin());
     std::ranges::copy(targets, program.tokens("targets").begin());
     const Reference reference(store, kind, tokens, targets);
-    program.replay({});  // at rate 0
+    program.replay({.lr = 0});
     CHECK(program.loss() == Approx(reference.loss()).epsilon(1e-5));
     CHECK(reference.leaves().size() == store.parameters().size());
     for (const auto& [name, leaf] : reference.leaves()) {
