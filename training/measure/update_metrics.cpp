@@ -15,15 +15,11 @@ std::string part_of(const std::string& parameter) {
   return parameter.substr(0, layer == parameter.npos ? parameter.rfind('.') : parameter.find('.', layer));
 }
 
-bool clips(const ProgramData& program) {
-  return std::ranges::any_of(program.instructions, [](const Instruction& i) { return i.op == OpKind::Clip; });
-}
-
 }  // namespace
 
 UpdateMeasurements::UpdateMeasurements(const ProgramData& program)
     : store_(program.store.get()),
-      clips_(clips(program)),
+      clips_(program.clips),
       group_of_(program.store->parameters().size(), kUntrained) {
   for (const Instruction& i : program.instructions)
     if (traits_of(i.op).duty == Duty::Update) second_moments_ = traits_of(i.op).second_moments;

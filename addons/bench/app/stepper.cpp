@@ -109,7 +109,7 @@ Stepper::Stepper(const ModelConfig& model, const BatchShape& shape, int threads,
   inputs.lr = 1e-4f;
   inputs.bias_correction1 = 0.1f;
   inputs.bias_correction2 = 0.02f;
-  inputs.clip = 1e30f;
+  inputs.clip = options.clip ? 1e30f : 0.0f;
   constexpr double kDropout = 0.1;
   for (DropoutInputs& d : inputs.dropout) d = DropoutInputs::of(kDropout);
 }
