@@ -65,7 +65,7 @@ struct StepOnce {
   static const char* doing() { return "taking a step"; }
 };
 /// Starts all runs from step 0 with their present specifications, into which edits are merged. The former
-/// runs are stashed.
+/// runs are kept for undo.
 struct Reset {
   bool new_seed = false;
   static const char* doing() { return "starting again"; }

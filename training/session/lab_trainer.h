@@ -188,6 +188,13 @@ class LabTrainer {
     std::shared_ptr<const RunRecord>
         state;  ///< of `kept`: its own, or an earlier one; null: `kept` is that very run
   };
+  /// What changes where another session is shown.
+  struct Exchange {
+    Kept leave;                   ///< the runs that it does not have
+    std::vector<LabEntry*> stay;  ///< by its runs: the card that has the run; null where it is
+    std::vector<Found> found;     ///< somewhere else
+  };
+  Exchange exchange_for(const session::Session& to);
   KeptRun as_left(LabEntry& entry);
   void keep(std::shared_ptr<const KeptRun> run);
   void keep_copy(LabEntry& entry);

@@ -177,25 +177,27 @@ bool LabTrainer::stays(LabEntry& entry, const session::Session& to) {
   return run && (to.instant || shown_run(entry).is_run(*run) || is_an_edit_away(entry, *run));
 }
 
+LabTrainer::Exchange LabTrainer::exchange_for(const session::Session& to) {
+  Exchange made;
+  for (LabEntry* entry : now_.entries())
+    if (!stays(*entry, to)) made.leave.push_back(std::make_shared<const KeptRun>(as_left(*entry)));
+  std::vector<RunSpec> missing;
+  for (const session::ShownRun& run : to.runs) {
+    LabEntry* shown = now_.find(run.letter);
+    made.stay.push_back(shown && stays(*shown, to) ? shown : nullptr);
+    made.found.emplace_back();
+    if (made.stay.back()) continue;
+    made.found.back() = nearest(run, to.instant ? 0 : to.step, made.leave);
+    missing.push_back(*run.origin);
+  }
+  make_room(missing);
+  return made;
+}
+
 /// Shows the runs of a session, and keeps those that it does not have as they are left. Returns the letters of the runs
 /// that begin at step 0, as nothing of them is kept: "A+B".
 std::string LabTrainer::become(const session::Session& to) {
-  Kept leave;
-  for (LabEntry* entry : now_.entries())
-    if (!stays(*entry, to)) leave.push_back(std::make_shared<const KeptRun>(as_left(*entry)));
-  std::vector<Found> found(to.runs.size());
-  std::vector<RunSpec> missing;
-  std::vector<LabEntry*> stay(to.runs.size());
-  for (size_t i = 0; i < to.runs.size(); ++i) {
-    LabEntry* shown = now_.find(to.runs[i].letter);
-    if (shown && stays(*shown, to)) {
-      stay[i] = shown;
-      continue;
-    }
-    found[i] = nearest(to.runs[i], to.instant ? 0 : to.step, leave);
-    missing.push_back(*to.runs[i].origin);
-  }
-  make_room(missing);
+  const auto [leave, stay, found] = exchange_for(to);
   std::string made;
   std::vector<std::unique_ptr<LabEntry>> all(to.runs.size());
   for (size_t i = 0; i < to.runs.size(); ++i) {
@@ -216,7 +218,7 @@ std::string LabTrainer::become(const session::Session& to) {
   now_.instant = to.instant;
   for (size_t i = 0; i < all.size(); ++i) show_as(*all[i], to.runs[i]);
   show(std::move(all));
-  for (auto& run : leave) keep(std::move(run));
+  for (const auto& run : leave) keep(run);
   now_.portion = to.portion;
   now_.step = to.step;
   if (others) {
