@@ -119,11 +119,10 @@ void Program::check(const StepInputs& inputs) const {
          data_->parameter_order.size());
   if (data_->updates && inputs.clip > 0 && !data_->clips)
     fail("program", "a clip of {} for a program sealed without one: expected SealOptions::clip", inputs.clip);
-  for (const DropoutInputs& dropout : inputs.dropout) {
-    const double probability = dropout.threshold * 0x1p-32;
-    if (dropout.scale == 1.0f && probability > 1e-7)  // below, 1 / (1 - p) is 1
-      fail("program", "dropout of {:.3g} with a scale of 1: expected DropoutInputs::of", probability);
-  }
+  for (const DropoutInputs& dropout : inputs.dropout)
+    if (dropout.threshold > 512 && dropout.scale == 1.0f)  // up to 512 / 2^32, 1 / (1 - p) is 1
+      fail("program", "dropout of {:.3g} with a scale of 1: expected DropoutInputs::of",
+           dropout.threshold * 0x1p-32);
 }
 
 void Program::replay(const StepInputs& inputs) {
