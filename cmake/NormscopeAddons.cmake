@@ -52,7 +52,7 @@ endforeach()
 
 # The lists of the core that add-ons can make longer. Each is a file of rows, empty where no chosen add-on has any. Rows of
 # a list that the core does not read would go unnoticed, so they are refused.
-set(NORMSCOPE_SEAMS ops formulas op_cases oracle parts positions placements residuals optimizers settings presets tasks architectures measurements commands
+set(NORMSCOPE_SEAMS ops formulas op_cases oracle parts positions placements residuals optimizers settings presets tasks architectures numbers measurements commands
   lesson_commands headless screens stages window_parts shortcuts model_formats file_looks folder_looks log_forms small_verdicts)
 foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
   file(GLOB lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/addons/${addon}/*.def")

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "app/cli/terminal.h"
-#include "training/measure/log_fields.h"
+#include "training/measure/numbers.h"
 #include "training/measure/verdict.h"
 #include "training/spec/spec_fields.h"
 
@@ -63,13 +63,14 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
 }
 
 /// Writes `"largest_logit":{"L01.attn":3.1,"L01.attn.head.1":2.9,...}` at the steps at which attention was looked at.
-void put_attention(std::string& out, const LogField& field, std::span<const StatInfo> layout,
+void put_attention(std::string& out, const normscope::Number& field, std::span<const StatInfo> layout,
                    std::span<const float> stats) {
+  const std::string whole = suffix_in_log(field, false), of_head = suffix_in_log(field, true);
   bool first = true;
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
-    const std::string_view name = layout[i].name, suffix = field.suffix_of(name);
+    const std::string_view name = layout[i].name, suffix = name.find(".head.") == name.npos ? whole : of_head;
     if (!name.ends_with(suffix) || !std::isfinite(stats[i])) continue;
-    if (first) fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field.key);
+    if (first) fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field.field);
     fmt::format_to(std::back_inserter(out), "{}\"{}\":{}", first ? "" : ",",
                    name.substr(0, name.size() - suffix.size()), stats[i]);
     first = false;
@@ -77,16 +78,17 @@ void put_attention(std::string& out, const LogField& field, std::span<const Stat
   if (!first) out += '}';
 }
 
-/// Writes `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
-void put_stats(std::string& out, const char* field, std::string_view suffix, bool parameters,
-               std::span<const StatInfo> layout, std::span<const float> stats) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field);
+/// Writes `"field":{"L01.attn.wq":0.12,...}` of the numbers of a field.
+void put_stats(std::string& out, const normscope::Number& field, std::span<const StatInfo> layout,
+               std::span<const float> stats) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field.field);
+  const std::string suffix = suffix_in_log(field, false);
   bool first = true;
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i) {
     const std::string_view name = layout[i].name;
     if (!name.ends_with(suffix)) continue;
     const std::string_view subject = name.substr(0, name.size() - suffix.size());
-    if (subject.empty() || (parameters && !is_told(subject))) continue;
+    if (subject.empty() || (field.of_matrix() && !is_told(subject))) continue;
     if (!first) out += ',';
     first = false;
     fmt::format_to(std::back_inserter(out), "\"{}\":", subject);
@@ -167,10 +169,10 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
   }
   put_scores(out, scores);
   put_critical(out, layout, stats);
-  put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
-  put_stats(out, "mean_square", ".mean_square", false, layout, stats);
-  for (const LogField& field : std::span(kLogFields).subspan(kFirstOfAttention))
-    put_attention(out, field, layout, stats);
+  for (const normscope::Number* field : {&kGradNorm, &kMeanSquare}) put_stats(out, *field, layout, stats);
+  for (const normscope::Number* field :
+       {&kAttentionEntropy, &kLargestLogit, &kFirstMass, &kLongest, &kTokenShare})
+    put_attention(out, *field, layout, stats);
   file_.line(out += '}');
   for (Other& other : others_)
     if (other.letter == run.letter) other.file.append(other.form->record(out));

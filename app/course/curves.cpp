@@ -7,16 +7,16 @@
 #include <cstdlib>
 #include <numeric>
 #include <optional>
-#include <regex>
 
 #include "app/course/figures.h"
 #include "app/course/map.h"
 #include "app/course/reader.h"
 #include "app/course/tapes.h"
 #include "app/ui/widgets.h"
-#include "engine/model/residual.h"
 #include "training/experiments/probes.h"
+#include "training/io/text.h"
 #include "training/measure/history.h"
+#include "training/measure/numbers.h"
 #include "training/measure/small_tape.h"
 #include "training/measure/theory/theory.h"
 #include "training/spec/update_rule.h"
@@ -25,24 +25,6 @@ namespace normscope::course {
 namespace {
 
 constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2, kMaxParts = 20;
-
-bool stat_name(const std::string& name) {
-  static const std::regex pattern = [] {
-    std::string words;  // of factors of residual streams, which numbers are named by
-    for (const ResidualRow* row : residual_rows())
-      if (!row->factor.empty()) words += fmt::format("|{}", row->word);
-    return std::regex(
-        R"(rate|critical_rate|total\.grad_norm|(dec\.)?readout\.(sight|identity)|(enc\.|dec\.)?L\d\d\.ffn\.(sight|identity|directions|hearing|w2\.telling)|emb\.(spike_ratio|update_cosine)|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|spike_ratio|update_cosine|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|extreme|extreme_position|effective_rank|read\.\d+|stream\.\d+\.gradient_square)" +
-        words +
-        R"()|(attn|cross)\.(attention_entropy|largest_logit|first_mass|head\.\d+\.(entropy|logit|first_mass))))");
-  }();
-  return std::regex_match(name, pattern);
-}
-
-/// Accepts a number of every layer, such as "L*.ffn.w2.grad_norm".
-bool layer_name(const std::string& name) {
-  return name.find("L*") != std::string::npos && stat_name(of_layer(name, 1));
-}
 
 CurveData series_of(const Curve& curve, const Series& series) {
   CurveData data;
@@ -63,11 +45,13 @@ std::optional<std::string> stack_of_skip(const std::string& name) {
 
 CurveData stat_curve(const Curve& curve, const History& history, const ModelConfig& model,
                      const std::string& name) {
+  if (name == "loss") return series_of(curve, history.loss());
   if (name == "rate") return series_of(curve, history.rate());
+  if (name == "validation") return series_of(curve, history.validation());
   if (const auto stack = stack_of_skip(name))
     return series_of(curve, skip_product(history, *stack == "enc." ? model.encoder : model.stack(),
                                          model.d_model, *stack));
-  const int32_t stat = history.find(name == "critical_rate" ? kCriticalStat : name);
+  const int32_t stat = history.find(name);
   if (stat < 0)
     fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);
   return series_of(curve, history.series(stat));
@@ -101,7 +85,7 @@ CurveData history_curve(const Curve& curve, const History& history, const ModelC
   } else if (curve.y == "token_cosine") {
     data = stat_curve(curve, history, model, last_cosine(history));
   } else {
-    const auto [top, below] = two_names(curve.y);
+    const auto [top, below] = two_names(stat_of(curve.y));
     data = stat_curve(curve, history, model, top);
     if (!below.empty()) {
       const CurveData other = stat_curve(curve, history, model, below);
@@ -276,11 +260,6 @@ bool asks_critical_rate(const Curve& curve) { return curve.y.find("critical_rate
 
 bool grows(const Curve& curve) { return curve.of == Curve::Of::Run || curve.of == Curve::Of::Profile; }
 
-std::string of_layer(std::string name, int32_t layer) {
-  const size_t star = name.find("L*");
-  return star == name.npos ? name : name.replace(star, 2, fmt::format("L{:02}", layer));
-}
-
 int32_t layers_of(const std::string& name, const ModelConfig& model) {
   const bool encoder = name.starts_with("enc.") || model.architecture == Architecture::Encoder;
   return static_cast<int32_t>((encoder ? model.encoder : model.decoder).layers.size());
@@ -305,7 +284,23 @@ std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
   return x;
 }
 
-std::string expected_quantities(const Curve& curve) {
+namespace {
+
+/// Whether a run measures `y` at its steps: a number, or two as "a / b"; `by_layer`: the first of them of every layer.
+bool is_measured(const std::string& y, bool by_layer) {
+  const auto [top, below] = two_names(y);
+  const auto measured = [](const std::string& name) { return known_number(name) || stack_of_skip(name); };
+  const auto is_ratio = [](const std::string& name) {
+    return known_number(name) && known_number(name)->over;
+  };
+  if (below.empty()) return measured(top) && (top.find("L*") != top.npos) == by_layer;
+  return is_measured(top, by_layer) && measured(below) && !is_ratio(top) && !is_ratio(below) &&
+         (by_layer || below.find("L*") == below.npos);
+}
+
+}  // namespace
+
+Message unless_measured(const Curve& curve) {
   using Of = Curve::Of;
   static const std::vector<std::string_view> kNames[] = {
       // by Curve::Of
@@ -321,21 +316,15 @@ std::string expected_quantities(const Curve& curve) {
       {"learns"},
       {},
       {"change"}};
-  if (curve.of == Of::Tape) return expected_of_tape(curve.y);
-  const auto [top, below] = two_names(curve.y);
-  const auto of_run = [](const std::string& name) { return stat_name(name) || stack_of_skip(name); };
-  if (curve.of == Of::Run && of_run(top) && (below.empty() || of_run(below))) return {};
-  if (curve.of == Of::Profile)
-    return layer_name(top) && (below.empty() || stat_name(of_layer(below, 1)))
-               ? ""
-               : "a probe with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b', b of L* or of one "
-                 "layer";
+  if (curve.of == Of::Tape) {
+    const std::string known = expected_of_tape(curve.y);
+    return known.empty() ? Message() : Message("expected {}", known);
+  }
   const std::vector<std::string_view>& names = kNames[static_cast<size_t>(curve.of)];
   if (std::ranges::find(names, curve.y) != names.end()) return {};
-  std::string known = fmt::format("{}", fmt::join(names, ", "));
-  if (curve.of == Of::Run)
-    known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
-  return known;
+  const bool by_layer = curve.of == Of::Profile;
+  if (curve.of != Of::Run && !by_layer) return expected(curve.y, names);
+  return is_measured(curve.y, by_layer) ? Message() : expected_number(curve.y, names, by_layer);
 }
 
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes) {

@@ -61,16 +61,14 @@ inline bool is_walk(const Curve& curve) { return curve.of == Curve::Of::Profile 
 /// from the top and without its last, then of the layer's own last. `squares` has all layers of each sub-layer.
 std::vector<std::vector<double>> divisors_of(const std::vector<std::span<const double>>& squares);
 
-/// Turns "dec.L*.ffn.w2.grad_norm" into "dec.L03.ffn.w2.grad_norm" (a name of one layer stays). `layers_of` is the
-/// number of layers of the stack to which a name belongs.
-std::string of_layer(std::string name, int32_t layer);
+/// The number of layers of the stack to which a name such as "dec.L*.ffn.w2.grad_norm" belongs.
 int32_t layers_of(const std::string& name, const ModelConfig& model);
 
 /// Where a prediction of the curve is drawn: from its first point to its last, at every point or at 21 of them.
 std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve);
 
-/// Empty if curve.y can be measured for this kind of curve; otherwise the list of allowed quantities.
-std::string expected_quantities(const Curve& curve);
+/// Empty if curve.y can be measured for this kind of curve; otherwise what is expected in its place.
+Message unless_measured(const Curve& curve);
 
 /// The specification of a run of the lesson for a seed, with the learner's changes ("A" -> key -> value) when given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;

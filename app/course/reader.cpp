@@ -585,18 +585,20 @@ class Checker : TableChecker {
 
   /// Refuses layer 9 of a model with six layers, and "dec.L01..." of a model with one stack.
   void probe_exists(const Curve& c, const ModelConfig& model, bool two) const {
-    for (size_t at = c.y.find('L'); at != std::string::npos; at = c.y.find('L', at + 1)) {
-      const std::string stack = at >= 4 ? c.y.substr(at - 4, 4) : "";
-      if (two != (stack == "enc." || stack == "dec."))
+    const auto [top, below] = two_names(c.y);
+    for (const std::string& name : {top, below}) {
+      const NumberPlace place = place_of(name);
+      if (place.layer == 0) continue;
+      if (two == place.stack.empty())
         refuse("curve." + c.id, "y",
                Message("'{}' of a model with {}", c.y,
                        two ? "two stacks: expected enc. or dec. before the L"
                            : "one stack: expected no enc. or dec."));
-      if (c.y[at + 1] == '*') continue;  // every layer
-      const int32_t layer = std::atoi(c.y.c_str() + at + 1), layers = layers_of(stack, model);
-      if (layer < 1 || layer > layers)
+      if (place.layer == NumberPlace::kEvery) continue;
+      const int32_t layers = layers_of(name, model);
+      if (place.layer > layers)
         refuse("curve." + c.id, "y",
-               Message("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
+               Message("'{}' is of layer {}: expected L01 to L{:02}", c.y, place.layer, layers));
     }
   }
 

@@ -290,8 +290,8 @@ Curve read_curve(const std::string& id, Table t) {
     case Curve::Of::LeftOut:
       break;
   }
-  if (const std::string expected = expected_quantities(c); !expected.empty())
-    t.refuse("y", Message("'{}' is not measured there: expected {}", c.y, expected));
+  if (const Message expected = unless_measured(c); !expected.empty())
+    t.refuse("y", Message("'{}' is not measured there: {}", c.y, expected));
   t.done();
   return c;
 }

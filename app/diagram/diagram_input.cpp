@@ -13,6 +13,7 @@
 #include "app/view/glossary.h"
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
+#include "training/measure/numbers.h"
 #include "training/session/analysis.h"
 
 namespace normscope::diagram {
@@ -519,18 +520,16 @@ namespace {
 
 // Says "layer 3", "the encoder's layer 3", "attention of layer 2".
 std::string place_words(const std::string& name) {
-  const int layer = std::atoi(name.c_str() + name.find('L') + 1);
-  const std::string where = tr(name.starts_with("enc.")   ? "the encoder's layer {layer}"
-                               : name.starts_with("dec.") ? "the decoder's layer {layer}"
-                                                          : "layer {layer}",
-                               {{"layer", layer}});
-  const size_t sub = name.rfind('.');
-  return sub == name.npos || sub < name.find('L')
-             ? where
-             : tr(name.ends_with("attn")    ? "attention of {where}"
-                  : name.ends_with("cross") ? "cross-attention of {where}"
-                                            : "feed-forward of {where}",
-                  {{"where", where}});
+  const NumberPlace place = normscope::place_of(name);
+  const std::string where = tr(place.stack == "enc."   ? "the encoder's layer {layer}"
+                               : place.stack == "dec." ? "the decoder's layer {layer}"
+                                                       : "layer {layer}",
+                               {{"layer", place.layer}});
+  return place.rest.empty() ? where
+                            : tr(place.rest == "attn"    ? "attention of {where}"
+                                 : place.rest == "cross" ? "cross-attention of {where}"
+                                                         : "feed-forward of {where}",
+                                 {{"where", where}});
 }
 
 std::string places_words(const std::vector<std::string>& names) {

@@ -67,7 +67,7 @@ std::optional<Gap> gap_below(PanelColumn column, size_t index) {
 }  // namespace
 
 Metric& LabScreen::metric_of(const Panel& panel) {
-  return metrics_.try_emplace(panel.id, panel.metric.value_or(Metric::Gradient)).first->second;
+  return metrics_.try_emplace(panel.id, panel.metric.value_or(&kGradNorm)).first->second;
 }
 
 std::vector<plot::PlotSpec> LabScreen::plots(Frame& f, const Panel& panel) {
@@ -204,7 +204,7 @@ void LabScreen::map_hit(Frame& f, const plot::PlotSpec& plot, const plot::PlotHi
 
 // Draws title, choices and the legend: layer 1 ... 6 or head 1 ... 4 in the lines' colours, or the scale of a map.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
-  const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix, chooses = chooses_lines(f, panel);
+  const bool of_matrix = panel.metric && metric_of(panel)->of_matrix(), chooses = chooses_lines(f, panel);
   const bool both = view::any_both(f.view), heads = chooses && of_heads(metric_of(panel)) && plot_.heads_of;
   const bool map = head.heat.has_value();
   int lines = 1;
@@ -324,7 +324,7 @@ void LabScreen::draw_matrix_choice(Frame& f, const Panel& panel, const Rect& rec
   const int matrices = static_cast<int>(labels.size());
   plot_.matrix = std::min(plot_.matrix, matrices - 1);
   // Gradients are also measured of each stream, where a run has several.
-  const int streams = metric_of(panel) == Metric::Gradient ? most : 0;
+  const int streams = metric_of(panel) == &kGradNorm ? most : 0;
   for (int stream = 1; stream <= streams; ++stream)
     labels.push_back({fmt::format("stream {}", stream), tr("stream {stream}", {{"stream", stream}})});
   const bool of_stream = streams > 0 && plot_.stream > 0;
@@ -413,10 +413,10 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   const TextStyle small{Face::Sans, type::body};
   const std::string at = at_step(plot_.step);
   const float at_w = p.text_width(small, at);
-  if (panel.metric && metric_of(panel) == Metric::Gradient && !view::any_both(f.view))
+  if (panel.metric && metric_of(panel) == &kGradNorm && !view::any_both(f.view))
     shown.front().sentence.clear();  // stands on the line itself
   CellOptions options = cell_options(f, panel);
-  const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
+  const bool of_matrix = panel.metric && metric_of(panel)->of_matrix();
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
   depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options), view::most_layers(f.view));
@@ -553,8 +553,8 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   std::vector<words::Label> words, usual;
   for (const Panel* tab : tabs) {
     usual.push_back({tab->place.tab, std::string(shown_label(tab->place.tab))});
-    const MetricInfo& about = info(metric_of(*tab));
-    const bool own = !tab->metric || about.metric == *tab->metric;
+    const Number& about = info(metric_of(*tab));
+    const bool own = !tab->metric || metric_of(*tab) == *tab->metric;
     words.push_back(own ? usual.back()
                         : words::label(tab->form == Form::Strips ? about.over_time : about.by_layer));
   }
@@ -581,7 +581,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];
   if (tab.metric)
     metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), view::any_stream(f.view));
-  if (tab.metric && info(metric_of(tab)).of_matrix)
+  if (tab.metric && metric_of(tab)->of_matrix())
     draw_matrix_choice(f, tab, controls.take_left(matrix_width(), 8), "plot/matrix");
   if (chooses_lines(f, tab)) draw_lines_choice(f, tab, controls.take_left(kLinesWidth, 8));
   if (view::any_both(f.view) && tab.one_stack)

@@ -584,6 +584,7 @@ struct EventWords {
   const char* term = "";
 };
 constexpr EventWords kEventWords[] = {{RunEvent::Kind::LeftPlateau, "leaves the plateau", "plateau"},
+                                      {RunEvent::Kind::BeganBelow, "began below the plateau", "plateau"},
                                       {RunEvent::Kind::Stuck, "is called stuck", "plateau"},
                                       {RunEvent::Kind::Returned, "falls back to the plateau", "plateau"},
                                       {RunEvent::Kind::Unstuck, "is no longer stuck", "plateau"},
@@ -596,8 +597,6 @@ bool says_change(const RunEvent& event) {
 }
 
 std::string event_text(const RunEvent& event, const EventWords& words) {
-  // A run of trained weights never was on the plateau, and its event says so.
-  if (began_below(event)) return words::spoken(event.text);
   return says_change(event) ? words::with_decimal(event.text) : tr(words.text);
 }
 

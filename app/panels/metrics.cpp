@@ -19,299 +19,15 @@ using namespace view;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-constexpr MetricInfo kRows[] = {
-    {.metric = Metric::Gradient,
-     .id = "gradient",
-     .term = "gradient-norm",
-     .place = MetricPlace::Matrix,
-     .stat = "grad_norm",
-     .log = true,
-     .name = "gradient",
-     .by_layer = "Gradient size by layer",
-     .over_time = "Gradient size over time",
-     .question = "how much of the loss reaches it?",
-     .brief = "what reaches a layer?",
-     .note = "‖∂L/∂W‖",
-     .axis = "size of the gradient",
-     .help = "The size ‖∂L/∂W‖ of the loss's gradient with respect to one matrix of each layer."},
-    {.metric = Metric::UpdateRatio,
-     .id = "update-ratio",
-     .place = MetricPlace::Matrix,
-     .stat = "update_norm",
-     .log = true,
-     .name = "update ratio",
-     .by_layer = "Update ratio by layer",
-     .over_time = "Update ratio over time",
-     .question = "how far does a step move it?",
-     .brief = "how far does it move?",
-     .note = "‖ΔW‖ / ‖W‖",
-     .axis = "size of the step over size of the weights",
-     .help = "The learning rate that a matrix feels: the size of the last step over the size of the "
-             "matrix. How the step spreads over singular values is what normscope measure --what "
-             "spectrum prints for a saved run."},
-    {.metric = Metric::SpikeRatio,
-     .id = "spike-ratio",
-     .place = MetricPlace::Layer,
-     .stat = "spike_ratio",
-     .log = true,
-     .name = "spike ratio",
-     .by_layer = "Spike ratio",
-     .over_time = "Spike ratio over time",
-     .question = "is this batch unlike the last ones?",
-     .brief = "an unlike batch?",
-     .note = "root mean square of g / √v",
-     .axis = "root mean square of the gradient over √v",
-     .help = "How large the gradients of a layer are beside those that Adam remembers, as root mean "
-             "square over all its numbers: about 1 as usual. A spike says that this batch is unlike "
-             "those before it: v is too small for it, and the step too long (Wortsman et al. 2023)."},
-    {.metric = Metric::UpdateCosine,
-     .id = "update-cosine",
-     .place = MetricPlace::Layer,
-     .stat = "update_cosine",
-     .name = "update cosine",
-     .by_layer = "Update cosine",
-     .over_time = "Update cosine over time",
-     .question = "does a step go straight down?",
-     .brief = "straight down?",
-     .note = "1: against the gradient",
-     .axis = "cosine between the step and the negative gradient",
-     .help = "Cosine between the step that all weights of a layer make together and the negative "
-             "gradient: 1 for plain SGD. Momentum, Adam's division by √v and weight decay turn the "
-             "step away."},
-    {.metric = Metric::HiddenNorm,
-     .id = "hidden-norm",
-     .term = "hidden-state",
-     .place = MetricPlace::FeedForward,
-     .stat = "sum.mean_square",
-     .name = "mean square of the state",
-     .by_layer = "Mean square of the state",
-     .over_time = "Mean square over time",
-     .question = "does the signal grow with depth?",
-     .brief = "does it grow?",
-     .note = "of x, before the norm",
-     .axis = "mean square of the hidden state",
-     .help = "Mean square of the residual stream after each layer. Post-LN's line is measured before "
-             "the norm on the stream: behind that norm every state has the same size."},
-    {.metric = Metric::BranchVariance,
-     .id = "branch-variance",
-     .place = MetricPlace::Sublayer,
-     .stat = "branch.variance",
-     .log = true,
-     .name = "branch variance",
-     .by_layer = "Branch variance",
-     .over_time = "Branch variance over time",
-     .question = "how much does each branch add?",
-     .brief = "what does it add?",
-     .note = "of what is added",
-     .axis = "variance of the branch as it is added",
-     .help = "Variance over tokens and features of each branch as it is added, its scale included."},
-    {.metric = Metric::StreamVariance,
-     .id = "stream-variance",
-     .place = MetricPlace::Sublayer,
-     .stat = "input.variance",
-     .log = true,
-     .name = "stream variance",
-     .by_layer = "Stream variance",
-     .over_time = "Stream variance over time",
-     .question = "how much flows past each branch?",
-     .brief = "what flows past?",
-     .note = "of the skip path",
-     .axis = "variance of the skip path",
-     .help = "Variance over tokens and features of the skip path that each branch is added to."},
-    {.metric = Metric::TokenCosine,
-     .id = "token-cosine",
-     .place = MetricPlace::Sublayer,
-     .stat = "token_cosine",
-     .name = "token cosine",
-     .by_layer = "Token cosine",
-     .over_time = "Token cosine over time",
-     .question = "do all tokens become alike?",
-     .brief = "all alike?",
-     .note = "1: all tokens alike",
-     .axis = "mean cosine between tokens",
-     .help = "Mean cosine between the states of different tokens: 1 when all point the same way."},
-    {.metric = Metric::LayerCosine,
-     .id = "layer-cosine",
-     .place = MetricPlace::Sublayer,
-     .stat = "layer_cosine",
-     .name = "layer cosine",
-     .by_layer = "Layer cosine",
-     .over_time = "Layer cosine over time",
-     .question = "does a layer turn its input?",
-     .brief = "is it turned?",
-     .note = "1: nothing turned",
-     .axis = "mean cosine between input and output",
-     .help = "Mean cosine between a sub-layer's input and its output: 1 when it turns nothing."},
-    {.metric = Metric::Extreme,
-     .id = "extreme",
-     .term = "massive-activations",
-     .place = MetricPlace::Sublayer,
-     .stat = "extreme",
-     .log = true,
-     .name = "extremes",
-     .by_layer = "Extremes",
-     .over_time = "Extremes over time",
-     .question = "does one number dwarf the others?",
-     .brief = "one dwarfs all?",
-     .note = "largest over median",
-     .axis = "largest absolute number of a state over the median",
-     .help = "The largest absolute number of the states behind a sub-layer over the median of them "
-             "all: in large models a few grow to thousands of times it (massive activations)."},
-    {.metric = Metric::EffectiveRank,
-     .id = "effective-rank",
-     .place = MetricPlace::Sublayer,
-     .stat = "effective_rank",
-     .name = "effective rank",
-     .by_layer = "Effective rank",
-     .over_time = "Effective rank over time",
-     .question = "do the states still differ?",
-     .brief = "do states differ?",
-     .note = "1: all on one line",
-     .axis = "effective rank of a sequence's states",
-     .help = "In how many directions the states of a sequence spread behind a sub-layer: 1 when all "
-             "of them point the same way (rank collapse), at most the number of positions or of "
-             "features. It is the participation ratio of their squared singular values."},
-    {.metric = Metric::Sight,
-     .id = "sight",
-     .place = MetricPlace::Tokens,
-     .stat = "sight",
-     .log = true,
-     .name = "sight and hearing",
-     .by_layer = "Sight and hearing",
-     .over_time = "Sight over time",
-     .question = "what does a layer see, what does it hear?",
-     .brief = "what does it see?",
-     .note = "what differs between tokens",
-     .axis = "root mean square of what differs between tokens",
-     .help = "Sight is the size of what differs between the tokens that a feed-forward network reads. "
-             "Hearing is the size of what differs between them in the gradient that comes back to it. "
-             "Only where a layer has both can its step tell tokens apart."},
-    {.metric = Metric::Hearing,
-     .id = "hearing",
-     .term = "sight",
-     .place = MetricPlace::Tokens,
-     .stat = "hearing",
-     .log = true,
-     .name = "hearing",
-     .by_layer = "Hearing",
-     .over_time = "Hearing over time",
-     .question = "does the loss say something to each token?",
-     .brief = "is each told apart?",
-     .note = "what differs in ∂L/∂y",
-     .axis = "size of what differs between tokens in the gradient",
-     .help = "The gradient of the loss at the output of a layer's W₂, less its mean over the tokens of "
-             "the batch: what the loss asks of this token and not of all."},
-    {.metric = Metric::Telling,
-     .id = "telling",
-     .term = "sight",
-     .place = MetricPlace::Tokens,
-     .stat = "w2.telling",
-     .log = true,
-     .name = "telling gradient",
-     .by_layer = "Telling gradient",
-     .over_time = "Telling gradient over time",
-     .question = "how much of the gradient tells tokens apart?",
-     .brief = "does it tell apart?",
-     .note = "∂L/∂W₂ without the means",
-     .axis = "size of the part of the gradient that tells tokens apart",
-     .help = "The gradient of W₂ without the part that any other token of the batch would give as well: "
-             "what a layer sees times what it hears. The rest only teaches how often each symbol comes."},
-    {.metric = Metric::Identity,
-     .id = "identity",
-     .place = MetricPlace::Tokens,
-     .stat = "identity",
-     .name = "token identity",
-     .by_layer = "Token identity",
-     .over_time = "Token identity over time",
-     .question = "does it still know which token it is?",
-     .brief = "which token?",
-     .note = "1: all is its own",
-     .axis = "share of what differs that the token fixes",
-     .help = "Of all that differs between the tokens that a layer reads, the share that the symbol at "
-             "that place fixes. The rest comes from other places: attention has mixed it in. It can be "
-             "read before any training, at step 1."},
-    {.metric = Metric::Directions,
-     .id = "directions",
-     .term = "identity",
-     .place = MetricPlace::Tokens,
-     .stat = "directions",
-     .name = "directions",
-     .by_layer = "Directions",
-     .over_time = "Directions over time",
-     .question = "in how many ways do tokens differ?",
-     .brief = "in how many ways?",
-     .note = "1: all on one line",
-     .axis = "number of directions in which tokens differ",
-     .help = "In how many directions the tokens that a layer reads differ from their mean: the "
-             "participation ratio of what differs, 1 where they differ in a single way."},
-    {.metric = Metric::AttentionEntropy,
-     .id = "attention-entropy",
-     .place = MetricPlace::Heads,
-     .stat = "attention_entropy",
-     .head = "entropy",
-     .name = "attention entropy",
-     .by_layer = "Attention entropy",
-     .over_time = "Attention entropy over time",
-     .question = "how widely does it look?",
-     .brief = "how widely?",
-     .note = "nats, mean of heads",
-     .axis = "entropy of the attention weights in nats",
-     .help = "Mean over heads and queries of the attention weights' entropy: 0 looks at one token "
-             "only."},
-    {.metric = Metric::LargestLogit,
-     .id = "largest-logit",
-     .place = MetricPlace::Heads,
-     .stat = "largest_logit",
-     .head = "logit",
-     .name = "largest logit",
-     .by_layer = "Largest logit",
-     .over_time = "Largest logit over time",
-     .question = "does attention sharpen without end?",
-     .brief = "too sharp?",
-     .note = "largest of all heads",
-     .axis = "largest score that goes into the softmax",
-     .help = "The largest score that goes into the softmax of an attention, over heads, queries and "
-             "the keys they see: where it keeps growing, attention collapses onto single tokens and "
-             "training becomes unstable."},
-    {.metric = Metric::FirstMass,
-     .id = "first-mass",
-     .term = "attention-sink",
-     .place = MetricPlace::Heads,
-     .stat = "first_mass",
-     .head = "first_mass",
-     .name = "attention sink",
-     .by_layer = "Attention sink",
-     .over_time = "Attention sink over time",
-     .question = "is the first position a sink?",
-     .brief = "a sink?",
-     .note = "1: all on the first",
-     .axis = "mean attention weight of the first position",
-     .help = "Mean over heads and queries of the attention weight that the first position gets: heads "
-             "that have nothing to find put theirs there."},
-    {.metric = Metric::OwnShare,
-     .id = "own-share",
-     .term = "beta2",
-     .place = MetricPlace::Sublayer,
-     .name = "own share β²",
-     .by_layer = "Own share β²",
-     .over_time = "Own share β² over time",
-     .question = "how much of the state is its own?",
-     .brief = "its own part?",
-     .note = "β²ᵢᵢ, 1: all of it",
-     .axis = "share of each branch in the variance of the state behind it",
-     .help = "β²ᵢᵢ: which share of the variance of the state behind a sub-layer its own branch has "
-             "added. In Pre-LN it falls with depth, and the upper layers add little (dilution); in "
-             "Post-LN it stays as large everywhere, and small changes are amplified (Liu et al. 2020)."},
-};
-
-/// The rows in the language of the window.
-std::vector<MetricInfo> with_words() {
-  std::vector<MetricInfo> all(std::begin(kRows), std::end(kRows));
-  for (MetricInfo& m : all) {
+/// Every row in the language of the window.
+std::map<Metric, Number> with_words() {
+  std::map<Metric, Number> all;
+  for (const Number* row : numbers()) {
+    if (!row->id) continue;
+    Number& m = all.emplace(row, *row).first->second;
     if (!m.term) m.term = m.id;
-    m.of_matrix = m.place == MetricPlace::Matrix;
     for (const char** text :
-         {&m.name, &m.by_layer, &m.over_time, &m.question, &m.brief, &m.note, &m.axis, &m.help})
+         {&m.label, &m.by_layer, &m.over_time, &m.question, &m.brief, &m.note, &m.axis, &m.help})
       *text = tr(*text).c_str();
   }
   return all;
@@ -325,18 +41,20 @@ std::string share_name(std::string_view stack, int layer, int k, int subs) {
 
 // The part of a stat's name after the layer: "ffn.w2.grad_norm".
 StatNames stat_paths(Metric metric, int matrix) {
-  const MetricInfo& of = info(metric);
-  const std::string path = kMatrices[matrix].path;
-  if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
-  switch (of.place) {
-    case MetricPlace::Matrix:
-      return {path + "." + of.stat};
-    case MetricPlace::Layer:
-      return {of.stat};
-    case MetricPlace::Heads:
-      return {std::string("attn.") + of.stat};
+  const std::string name = metric->path();
+  switch (metric->of) {
+    case Number::Of::Parameter: {
+      const std::string path = std::string(kMatrices[matrix].path) + '.';
+      return {path + name, metric->over ? path + metric->over : ""};
+    }
+    case Number::Of::Group:
+      return {name};
+    case Number::Of::State:
+      return {"ffn.sum." + name};
+    case Number::Of::Attention:
+      return {"attn." + name};
     default:
-      return {std::string("ffn.") + of.stat};
+      return {"ffn." + name};
   }
 }
 
@@ -393,19 +111,25 @@ Dependency triangle(LabData& data, const RunView& run, int step, Side side, cons
 
 }  // namespace
 
-std::span<const MetricInfo> metrics() {
-  static const std::vector<MetricInfo> all = with_words();
+std::span<const Metric> metrics() {
+  static const std::vector<Metric> all = [] {
+    std::vector<Metric> plotted;
+    std::ranges::copy_if(numbers(), std::back_inserter(plotted), [](Metric row) { return row->id; });
+    return plotted;
+  }();
   return all;
 }
 
-const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
-
-bool of_any_layer(Metric metric) {
-  const MetricPlace place = info(metric).place;
-  return place == MetricPlace::Matrix || place == MetricPlace::Layer || place == MetricPlace::FeedForward;
+const Number& info(Metric metric) {
+  static const std::map<Metric, Number> all = with_words();
+  return all.at(metric);
 }
 
-bool of_heads(Metric metric) { return info(metric).place == MetricPlace::Heads; }
+bool of_any_layer(Metric metric) {
+  return metric->of_matrix() || metric->of == Number::Of::Group || metric->of == Number::Of::State;
+}
+
+bool of_heads(Metric metric) { return metric->of == Number::Of::Attention; }
 
 const char* matrix_label(const LabView& view, int matrix) {
   return any_stream(view) ? kMatrices[matrix].label : "W";
@@ -415,25 +139,25 @@ std::string stream_path(int stream) { return fmt::format("ffn.stream.{}.gradient
 
 StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stack) {
   const int subs = static_cast<int>(subs_of(stack == "dec.").size());
-  if (metric == Metric::OwnShare) return {share_name(stack, layer, subs, subs)};
+  if (metric == &kOwnShare) return {share_name(stack, layer, subs, subs)};
   const std::string place = fmt::format("{}L{:02}.", stack, layer);
   const StatNames paths = stat_paths(metric, matrix);
   return {place + paths.value, paths.over.empty() ? "" : place + paths.over};
 }
 
-bool of_map(Metric metric) { return metric == Metric::BranchVariance || metric == Metric::StreamVariance; }
+bool of_map(Metric metric) { return metric == &kBranchVariance || metric == &kInputVariance; }
 
 std::vector<std::string> sublayer_stats(const RunView& run, Metric metric, Side side) {
   std::vector<std::string> stats;
   const bool crosses = has_both(run) && side == Side::Main;
   for (int layer = 1; has_stream(run) && layer <= layers_of(run, side); ++layer)
     for (Sub sub : subs_of(crosses))
-      stats.push_back(layer_stat(run, side, layer, fmt::format("{}.{}", to_string(sub), info(metric).stat)));
+      stats.push_back(layer_stat(run, side, layer, fmt::format("{}.{}", to_string(sub), metric->path())));
   return stats;
 }
 
 std::string head_stat(Metric metric, int layer, int head, std::string_view stack) {
-  return fmt::format("{}L{:02}.attn.head.{}.{}", stack, layer, head, info(metric).head);
+  return fmt::format("{}L{:02}.attn.head.{}.{}", stack, layer, head, metric->head);
 }
 
 bool DepthPoints::measured() const {
@@ -455,12 +179,12 @@ std::optional<TokenShares> token_shares(LabData& data, const RunView& run, int s
 }
 
 DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int matrix, int step, Side side) {
-  const MetricPlace place = info(metric).place;
-  if (place == MetricPlace::Sublayer || (place == MetricPlace::Heads && has_both(run) && side == Side::Main))
-    return by_sublayers(run, side, place == MetricPlace::Sublayer, [&](Sub sub) {
-      return metric == Metric::OwnShare
+  const bool sublayers = metric->of == Number::Of::Sublayer || metric == &kOwnShare;
+  if (sublayers || (of_heads(metric) && has_both(run) && side == Side::Main))
+    return by_sublayers(run, side, sublayers, [&](Sub sub) {
+      return metric == &kOwnShare
                  ? own_shares(data, run, sub, step, side)
-                 : data.by_layer(run, fmt::format("{}.{}", to_string(sub), info(metric).stat), step, side);
+                 : data.by_layer(run, fmt::format("{}.{}", to_string(sub), metric->path()), step, side);
     });
   const StatNames paths = stat_paths(metric, matrix);
   DepthPoints points{{}, data.by_layer(run, paths.value, step, side)};
@@ -474,7 +198,7 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
 
 std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric metric, int matrix, int layer,
                                       Side side) {
-  if (metric == Metric::OwnShare)
+  if (metric == &kOwnShare)
     return data.stat(run, stat_names(metric, matrix, layer + 1, prefix_of(run, side)).value);
   const StatNames paths = stat_paths(metric, matrix);
   const std::string value = layer_stat(run, side, layer + 1, paths.value);

@@ -1,5 +1,6 @@
-// The table of the metrics that a plot cell offers (the loss has a plot of its own): the texts of each; stat_names()
-// names its numbers in a run's history. The plots (plot_specs_depth.cpp) and the cells' selectors read the table.
+// The metrics that a plot cell offers (the loss has a plot of its own): those rows of training/measure/numbers.h that
+// have the texts of a plot. stat_names() names their numbers in a run's history. The plots (plot_specs_depth.cpp) and the
+// cells' selectors read them.
 #pragma once
 
 #include <cstdint>
@@ -11,62 +12,15 @@
 #include <vector>
 
 #include "app/view/lab_data.h"
+#include "training/measure/numbers.h"
 
 namespace normscope::panels {
 
-enum class Metric : uint8_t {
-  Gradient,
-  UpdateRatio,
-  SpikeRatio,
-  UpdateCosine,
-  HiddenNorm,
-  BranchVariance,
-  StreamVariance,
-  TokenCosine,
-  LayerCosine,
-  Extreme,
-  EffectiveRank,
-  Sight,
-  Hearing,
-  Telling,
-  Identity,
-  Directions,
-  AttentionEntropy,
-  LargestLogit,
-  FirstMass,
-  OwnShare
-};
-
-// The part of a layer for which the metric is measured.
-enum class MetricPlace : uint8_t {
-  Matrix,       // each matrix: the user chooses one
-  Layer,        // the whole layer: one number over all its parameters
-  FeedForward,  // its feed-forward sub-layer
-  Tokens,       // what its feed-forward sub-layer reads, over the tokens of the step's batch
-  Sublayer,     // each sub-layer
-  Heads         // each attention, and each of its heads
-};
-
-struct MetricInfo {
-  Metric metric;
-  const char* id;              // names its controls and files: "token-cosine"
-  const char* term = nullptr;  // entry of the glossary; null: the id
-  MetricPlace place;
-  const char* stat = "";  // suffix of its numbers' names in a run's history; `head`: of the numbers by head
-  const char* head = "";
-  bool of_matrix = false;      // the user chooses the matrix
-  bool log = false;            // logarithmic axis
-  const char* name = "";       // in the selector: "token cosine"
-  const char* by_layer = "";   // title of the plot by layer
-  const char* over_time = "";  // title of the plot over time
-  const char* question = "";   // the same in plain words, after either title
-  const char* brief = "";      // the question in fewer words, for a narrow title row
-  const char* note = "";       // after the question, and in the selector
-  const char* axis = "";       // in words, for exports
-  const char* help = "";       // one sentence
-};
-std::span<const MetricInfo> metrics();
-const MetricInfo& info(Metric metric);
+/// A row of the table of numbers that has a plot.
+using Metric = const Number*;
+std::span<const Metric> metrics();
+/// The row with its texts in the language of the window.
+const Number& info(Metric metric);
 // Whether the metric is also measured in runs without a residual stream.
 bool of_any_layer(Metric metric);
 // Whether each head of an attention has the metric too.

@@ -35,7 +35,7 @@ constexpr PanelControl kBatch[] = {{"/batch", "dependency plot: whole batch",
                                     "Who leans on whom over every sequence of this step.",
                                     "triangles all sequences"}};
 
-constexpr Panel kPanelRows[] = {
+const Panel kPanelRows[] = {
     {.id = "plot/loss",
      .form = Form::Steps,
      .place = {.column = PanelColumn::Time,
@@ -68,7 +68,7 @@ constexpr Panel kPanelRows[] = {
                .at_first = true},
      .help = "At the step of the cursor.",
      .words = "vanishing backpropagation",
-     .metric = Metric::Gradient,
+     .metric = &kGradNorm,
      .plots = one_of_metric<depth_plot>},
     {.id = "plot/gradient-over-time",
      .form = Form::Strips,
@@ -76,7 +76,7 @@ constexpr Panel kPanelRows[] = {
          {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
      .help = "One line for each layer.",
      .words = "vanishing backpropagation",
-     .metric = Metric::Gradient,
+     .metric = &kGradNorm,
      .lists = "-over-time",
      .one_stack = true,
      .at_cursor = false,
@@ -91,7 +91,7 @@ constexpr Panel kPanelRows[] = {
                .tab = "Hidden norm"},
      .help = "At the step of the cursor.",
      .words = "activations magnitude",
-     .metric = Metric::HiddenNorm,
+     .metric = &kMeanSquare,
      .lists = "-below",
      .plots = one_of_metric<depth_plot>},
     {.id = "plot/rate",

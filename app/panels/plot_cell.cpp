@@ -34,8 +34,9 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
   Painter& p = ui.paint();
   const TextStyle bold{Face::Bold, type::body}, note{Face::Sans, type::tick};
   float names = 0, notes = 0;
-  for (const MetricInfo& q : metrics()) {
-    names = std::max(names, p.text_width(bold, q.name));
+  for (const Metric metric : metrics()) {
+    const Number& q = info(metric);
+    names = std::max(names, p.text_width(bold, q.label));
     notes = std::max(notes, p.text_width(note, q.note));
   }
   Rect list{title.x, title.bottom() + 2, names + notes + 44,
@@ -44,17 +45,18 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
   list.y = std::min(list.y, ui.size().y - 4 - list.h);
   if (!ui.begin_popup(name, list)) return;
   Rect rows = list.inset(6);
-  for (const MetricInfo& q : metrics()) {
-    ButtonOptions options{.enabled = stream || of_any_layer(q.metric), .quiet = true};
+  for (const Metric metric : metrics()) {
+    const Number& q = info(metric);
+    ButtonOptions options{.enabled = stream || of_any_layer(metric), .quiet = true};
     Rect row = rows.take_top(kRow).inset(0, 1);
     if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : view::no_stream(),
                options)) {
-      chosen = q.metric;
+      chosen = metric;
       ui.close_popup();
     }
     row = row.inset(10, 0);
-    ui.paint().text_in(row, {q.metric == chosen ? Face::Bold : Face::Sans, type::body},
-                       options.enabled ? ui.theme().ink : ui.theme().ink3, q.name);
+    ui.paint().text_in(row, {metric == chosen ? Face::Bold : Face::Sans, type::body},
+                       options.enabled ? ui.theme().ink : ui.theme().ink3, q.label);
     row.take_left(names + 12);
     ui.paint().text_in(row, note, ui.theme().ink3, q.note);
   }

@@ -280,9 +280,10 @@ double top_of_losses(double level, double highest, double end) {
   return end <= top || end > kMost * top ? top : kAir * end;
 }
 
-std::string axis_of(const LabView& view, const MetricInfo& about, const PlotOptions& options) {
-  if (!about.of_matrix) return about.axis;
-  if (about.metric == Metric::Gradient && options.stream > 0)
+std::string axis_of(const LabView& view, Metric metric, const PlotOptions& options) {
+  const Number& about = info(metric);
+  if (!about.of_matrix()) return about.axis;
+  if (metric == &kGradNorm && options.stream > 0)
     return tr("root mean square of the gradient of stream {stream}", {{"stream", options.stream}});
   return tr("{what} of {matrix}", {{"what", about.axis}, {"matrix", matrix_label(view, options.matrix)}});
 }
@@ -450,7 +451,7 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
   const int layers = layers_of(run, options.side);
   for (int layer = 0; layer < layers; ++layer) {
     const auto line =
-        metric == Metric::Gradient && options.stream > 0
+        metric == &kGradNorm && options.stream > 0
             ? data.root(run, layer_stat(run, options.side, layer + 1, stream_path(options.stream)))
             : over_time(data, run, metric, options.matrix, layer, options.side);
     if (line->empty()) continue;
@@ -493,7 +494,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
   std::vector<float> now;
   for (int layer = 0; layer < layers; ++layer) now.push_back(at_cursor(plot, layer, options.step));
   const double spread = spread_of(now);
-  const std::optional<GradientDrop> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
+  const std::optional<GradientDrop> less = metric == &kGradNorm ? faded(now) : std::nullopt;
   if (less && spread >= 10 && plot.series.size() > 1) {
     Series &bottom = plot.series.front(), &top = plot.series.back();
     top.letter = std::exchange(top.name, {});
@@ -509,7 +510,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
       faint.name = times;
     plot.sentence = tr("{run}: {what}.", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
   } else if (spread > 0) {
-    const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);
+    const bool recovered = metric == &kGradNorm && was_apart(plot.series, 5 * spread);
     const std::string text =
         tr(recovered ? "spread {times}×, recovered" : "spread {times}×",
            {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
@@ -525,7 +526,7 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
 std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
                                       Metric metric) {
   std::vector<PlotSpec> plots;
-  const MetricInfo& about = info(metric);
+  const Number& about = info(metric);
   const bool heads = options.heads_of && of_heads(metric), map = options.map && of_map(metric);
   Range range;
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -543,7 +544,7 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.tile = colour_of(run);
     plot.pad_top = 4;
     plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;
-    plot.y.label = of_run(axis_of(view, about, options), run);
+    plot.y.label = of_run(axis_of(view, metric, options), run);
     if (map) {
       plot.id = fmt::format("{}-map-{}", about.id, run.letter);
       plot.note = tr("one row per sub-layer, log colour");
@@ -627,7 +628,7 @@ TheoryColumn theory_of(const LabView& view, const RunView& run, Metric metric) {
   if (!start.objection.empty()) return {{}, words::spoken(start.objection)};
   TheoryColumn beside;
   for (const theory::SublayerAtStart& s : start.sublayers) {
-    const auto value = static_cast<float>(metric == Metric::BranchVariance ? s.branch : s.stream);
+    const auto value = static_cast<float>(metric == &kBranchVariance ? s.branch : s.stream);
     beside.column.push_back(usable(value) ? value : kUnknown);
   }
   return beside;

@@ -50,7 +50,7 @@ plot::PlotSpec hidden_norm_plot(const LabView&, view::LabData&, const PlotOption
 plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Metric);
 // Makes one small plot per run, with the same axes; the lines are layers, or the heads of one layer.
 std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
-                                            Metric = Metric::Gradient);
+                                            Metric = &kGradNorm);
 // Fills plots over time that have no lines yet with maps: a row for each sub-layer, and the number as a colour on a
 // scale that all runs share; left of a map a column with theory's prediction for the start, where theory has one. The
 // first plot gets the sentence.
@@ -110,13 +110,13 @@ std::vector<float> gradients_at(view::LabData&, const RunView&, const PlotOption
 // Says "layer 1 gets 16 000× less than layer 6"; empty when faded() is.
 std::string gets_less(const std::vector<float>& gradients);
 // Sets title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
-void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
+void put_title(plot::PlotSpec&, const Number&, const char* title);
 // The upper end of an axis of losses whose highest is `highest`: not far above the level of the symbols' frequencies, so
 // that what follows the first losses is seen. Where a run ends above that, the axis reaches up to its `end`, unless the
 // others would then be flat: the label at such a line's end has an arrow.
 double top_of_losses(double level, double highest, double end);
 // The title of an axis in files: the metric with its matrix or stream, where it has one, then the step, then the run.
-std::string axis_of(const LabView&, const MetricInfo&, const PlotOptions&);
+std::string axis_of(const LabView&, Metric, const PlotOptions&);
 // The id of a layer's line in a plot over time, as files have it; `layer` from 0.
 std::string layer_id(int layer);
 std::string at_step(std::string_view what, int step);

@@ -133,7 +133,7 @@ std::vector<float> gradients_at(LabData& data, const RunView& run, const PlotOpt
   return values;
 }
 
-void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
+void put_title(PlotSpec& plot, const Number& about, const char* title) {
   plot.title = title;
   plot.question = about.question;
   plot.brief = about.brief;
@@ -143,9 +143,9 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
   PlotSpec plot;
   plot.id = "gradient-by-layer";
   plot.note = tr(options.stream > 0 ? "root mean square of ∂L/∂s, log scale" : "‖∂L/∂W‖, log scale");
-  put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
+  put_title(plot, info(&kGradNorm), info(&kGradNorm).by_layer);
   plot.x = layer_axis(most_layers(view));
-  plot.y.label = at_step(axis_of(view, info(Metric::Gradient), options), options.step);
+  plot.y.label = at_step(axis_of(view, &kGradNorm, options), options.step);
   Range range;
   size_t worst = 0;
   double worst_spread = 0;
@@ -213,7 +213,7 @@ std::string growth_sentence(const LabView& view, const std::vector<Growth>& grow
 
 PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot{.id = "hidden-norm"};
-  put_title(plot, info(Metric::HiddenNorm), info(Metric::HiddenNorm).by_layer);
+  put_title(plot, info(&kMeanSquare), info(&kMeanSquare).by_layer);
   plot.x = layer_axis(most_layers(view));
   Range range;
   bool sums = false;
@@ -234,8 +234,8 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
     }
   }
   if (sums) add_norm_theory(plot, view, range.hi);
-  plot.note = sums ? info(Metric::HiddenNorm).note : tr("mean square of each layer's output");
-  plot.y.label = at_step(info(Metric::HiddenNorm).axis, options.step);
+  plot.note = sums ? info(&kMeanSquare).note : tr("mean square of each layer's output");
+  plot.y.label = at_step(info(&kMeanSquare).axis, options.step);
   if (any_both(view) && growing.size() > 2) {  // a line holds two stacks: those that grow most
     std::ranges::stable_sort(growing, [](const auto& a, const auto& b) { return a.first > b.first; });
     growing.resize(2);
@@ -291,7 +291,7 @@ std::string label_without_second_moment(const LabView& view) {
 
 std::string not_measured(const LabView& view, Metric metric) {
   if (of_any_layer(metric)) {
-    const std::string label = metric == Metric::SpikeRatio ? label_without_second_moment(view) : "";
+    const std::string label = metric == &kSpikeRatio ? label_without_second_moment(view) : "";
     return label.empty() ? tr("These runs do not measure this.")
                          : tr("{optimizer} keeps no second moment that a gradient could be held against.",
                               {{"optimizer", label}});
@@ -317,7 +317,7 @@ double add_even_line(PlotSpec& plot, const ModelConfig& model) {
 
 std::string cosine_sentence(Metric metric, Best most) {
   const bool alike = most.value >= 0.8;
-  const char* const said = metric == Metric::TokenCosine
+  const char* const said = metric == &kTokenCosine
                                ? alike ? "{run}: tokens alike after the last layer, cosine {cosine}."
                                        : "Tokens stay apart: cosine at most {cosine} at the end."
                            : alike ? "{run}: input and output alike after the last layer, cosine {cosine}."
@@ -327,18 +327,12 @@ std::string cosine_sentence(Metric metric, Best most) {
 
 std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
   if (!last.run) return {};
-  switch (metric) {
-    case Metric::TokenCosine:
-    case Metric::LayerCosine:
-      return cosine_sentence(metric, last);
-    case Metric::AttentionEntropy:
-      return tr(view::has_both(*last.run)
-                    ? "{run}'s last layer spreads its attention widest: {entropy} nats."
-                    : "{run}'s layer {layer} spreads its attention widest: {entropy} nats.",
-                {{"run", last.who()}, {"layer", layers}, {"entropy", ui::decimals(last.value, 2)}});
-    default:
-      break;
-  }
+  if (metric == &kTokenCosine || metric == &kLayerCosine) return cosine_sentence(metric, last);
+  if (metric == &kAttentionEntropy)
+    return tr(view::has_both(*last.run)
+                  ? "{run}'s last layer spreads its attention widest: {entropy} nats."
+                  : "{run}'s layer {layer} spreads its attention widest: {entropy} nats.",
+              {{"run", last.who()}, {"layer", layers}, {"entropy", ui::decimals(last.value, 2)}});
   if (!spread.run || spread.value < 2) return tr("The layers of every run are alike within 2×.");
   const std::string times =
       spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value));
@@ -406,11 +400,11 @@ std::string sight_sentence(const Best& worst, const std::vector<float>& sight,
 }
 
 PlotSpec sight_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
-  const MetricInfo& about = info(Metric::Sight);
+  const Number& about = info(&kSight);
   PlotSpec plot{.id = "sight-by-layer", .note = tr("log scale; dashed: hearing; dotted: what both leave")};
   put_title(plot, about, about.by_layer);
   plot.x = layer_axis(view::most_layers(view));
-  plot.y.label = at_step(axis_of(view, about, options), options.step);
+  plot.y.label = at_step(axis_of(view, &kSight, options), options.step);
   Range range;
   Best worst;
   for (size_t i = 0; i < view.runs.size(); ++i)
@@ -418,9 +412,9 @@ PlotSpec sight_plot(const LabView& view, view::LabData& data, const PlotOptions&
       const auto along = [&](Metric metric) {
         return along_depth(data, view.runs[i], metric, options.matrix, options.step, side);
       };
-      DepthPoints sight = along(Metric::Sight);
+      DepthPoints sight = along(&kSight);
       if (!sight.measured()) continue;
-      const DepthPoints hearing = along(Metric::Hearing), telling = along(Metric::Telling);
+      const DepthPoints hearing = along(&kHearing), telling = along(&kTelling);
       if (const double lost = fall_of(sight.y); lost > worst.value) {
         worst = {&view.runs[i], lost, side};
         plot.sentence = sight_sentence(worst, sight.y, hearing.y, telling.y);
@@ -433,7 +427,7 @@ PlotSpec sight_plot(const LabView& view, view::LabData& data, const PlotOptions&
     }
   for (const Series& s : plot.series)
     for (const float v : s.y.values) range.add(v);
-  if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, Metric::Sight);
+  if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, &kSight);
   log_axis(plot.y, range.lo, range.hi);
   return finished(std::move(plot), view, options);
 }
@@ -442,7 +436,7 @@ PlotSpec sight_plot(const LabView& view, view::LabData& data, const PlotOptions&
 void add_untrained(PlotSpec& plot, const LabView& view, view::LabData& data, const PlotOptions& options) {
   for (size_t i = 0; i < view.runs.size() && options.step > 1; ++i) {
     if (view.runs[i].forked_from >= 0) continue;
-    DepthPoints start = along_depth(data, view.runs[i], Metric::Identity, options.matrix, 1);
+    DepthPoints start = along_depth(data, view.runs[i], &kIdentity, options.matrix, 1);
     if (!start.measured()) continue;
     Series s = layer_line(view, i, options.compact, view::Side::Main);
     s.id += " " + tr("untrained");
@@ -460,7 +454,7 @@ std::string identity_sentence(const LabView& view, view::LabData& data, const Pl
   for (const RunView& run : view.runs)
     for (const view::Side side : view::sides_of(run)) {
       const double top =
-          last_finite(along_depth(data, run, Metric::Identity, options.matrix, options.step, side).y);
+          last_finite(along_depth(data, run, &kIdentity, options.matrix, options.step, side).y);
       if (top < least.value) least = {&run, top, side};
     }
   if (!least.run) return {};
@@ -486,16 +480,16 @@ void add_medians(PlotSpec& plot, const LabView& view, view::LabData& data, const
 }  // namespace
 
 PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions& options, Metric metric) {
-  if (metric == Metric::Gradient) return gradient_by_layer_plot(view, data, options);
-  if (metric == Metric::HiddenNorm) return hidden_norm_plot(view, data, options);
-  if (metric == Metric::Sight) return sight_plot(view, data, options);
-  const MetricInfo& about = info(metric);
+  if (metric == &kGradNorm) return gradient_by_layer_plot(view, data, options);
+  if (metric == &kMeanSquare) return hidden_norm_plot(view, data, options);
+  if (metric == &kSight) return sight_plot(view, data, options);
+  const Number& about = info(metric);
   PlotSpec plot{.id = fmt::format("{}-by-layer", about.id), .note = about.note};
   put_title(plot, about, about.by_layer);
   const int layers = view::most_layers(view);
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
-  plot.y.label = at_step(axis_of(view, about, options), options.step);
+  plot.y.label = at_step(axis_of(view, metric, options), options.step);
   Range range;
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -513,21 +507,21 @@ PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions&
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
-  if (metric == Metric::OwnShare) {
+  if (metric == &kOwnShare) {
     add_medians(plot, view, data, options);
     if (const std::string said = dominant_sentence(view, data, options.step); !said.empty())
       plot.sentence = said + " " + tr("Dotted: the median by token.");
   }
-  if (metric == Metric::Identity && !plot.series.empty()) {
+  if (metric == &kIdentity && !plot.series.empty()) {
     add_untrained(plot, view, data, options);
     plot.sentence = identity_sentence(view, data, options) + " " + tr("Dotted: untrained.");
     range.add(1);
   }
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view, metric);
-  if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view) &&
+  if (metric == &kAttentionEntropy && last.run && !view::any_both(view) &&
       last.run->spec->model.attention.window == 0)
     range.hi = std::max(range.hi, add_even_line(plot, last.run->spec->model));
-  if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
+  if (metric == &kTokenCosine) add_cosine_theory(plot, view, options.step);
   if (about.log && range.hi > 0) {
     log_axis(plot.y, range.lo, range.hi);
   } else {
@@ -674,7 +668,7 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data,
     else if (!measured.empty())
       plots.front().sentence = weights ? reads_sentence(measured) : lean_sentence(measured);
     else if (view.step > 0)
-      plots.front().sentence = not_measured(view, Metric::OwnShare);
+      plots.front().sentence = not_measured(view, &kOwnShare);
   }
   return plots;
 }

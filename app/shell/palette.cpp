@@ -382,7 +382,7 @@ std::string plot_name(const std::string& id) {
   const panels::Panel* const panel = panels::find_panel("plot/" + id);
   if (!panel) return spelled(id);
   if (*panel->title || !panel->metric) return std::string(ui::shown_label(panel->title));
-  const panels::MetricInfo& metric = panels::info(*panel->metric);
+  const Number& metric = panels::info(*panel->metric);
   return std::string(
       ui::shown_label(panel->form == panels::Form::Strips ? metric.over_time : metric.by_layer));
 }

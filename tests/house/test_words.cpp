@@ -210,8 +210,9 @@ TEST_CASE("a row of a table of texts has its German") {
     INFO(text);
     CHECK((!*text || there.contains(text)));
   };
-  for (const panels::MetricInfo& m : panels::metrics())
-    for (const char* text : {m.name, m.by_layer, m.over_time, m.question, m.brief, m.note, m.axis, m.help})
+  for (const Number* m : panels::metrics())
+    for (const char* text :
+         {m->label, m->by_layer, m->over_time, m->question, m->brief, m->note, m->axis, m->help})
       check(text);
   for (const panels::Panel& p : panels::panels()) {
     for (const char* text : {p.title, p.question, p.brief, p.axis, p.help, p.words}) check(text);

@@ -8,16 +8,17 @@
 #include <memory>
 #include <numbers>
 #include <optional>
-#include <regex>
 
 #include "engine/core/error.h"
 #include "engine/model/residual.h"
 #include "engine/model/transformer.h"
 #include "training/experiments/probes.h"
 #include "training/io/codec.h"
+#include "training/io/text.h"
 #include "training/measure/history.h"
 #include "training/measure/initial_analysis.h"
 #include "training/measure/look.h"
+#include "training/measure/numbers.h"
 #include "training/session/analysis.h"
 
 namespace normscope::experiments {
@@ -32,13 +33,6 @@ codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
   return {names.size(), names.size(), codec::AnyNumber{}};
 }
 
-// Numbers of sub-layers ("L01.attn", "dec.L12.cross") that are kept at every step of the
-// ladder. The others need tensors side by side and are measured before and after training.
-constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm)";
-constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
-constexpr const char* kMoments =
-    R"(\.(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|attention_entropy|skip\.mean|branch\.mean|extreme|first_mass))";
-
 struct NameSet {
   codec::Json write(const Names& names) const { return names; }
   void read(const InputValue& json, Names& names) const {
@@ -46,20 +40,9 @@ struct NameSet {
   }
 };
 
-/// Whether a share of the residual dependency is kept: the branch's own, the input's, and the sum over all.
-bool kept_share(const std::string& name) {
-  const size_t beta = name.find("beta2.");
-  if (beta == name.npos) return false;
-  const std::string rest = name.substr(beta + 6);
-  const size_t dot = rest.find('.');
-  const std::string row = rest.substr(0, dot), column = rest.substr(dot + 1);
-  return column == "sum" || column == "0" || column == row;
-}
-
 /// The meaning of a study's word for a number.
-std::string_view spelled(std::string_view pattern) {
-  if (pattern == "critical_rate") return kCriticalStat;
-  return pattern == "largest_logit" ? "*logit*" : pattern;
+std::string spelled(std::string_view pattern) {
+  return pattern == "largest_logit" ? "*logit*" : stat_of(std::string(pattern));
 }
 
 bool matches(std::string_view name, std::string_view pattern) {
@@ -73,28 +56,7 @@ bool matches(std::string_view name, std::string_view pattern) {
   return matches(name, pattern);
 }
 
-bool kept_at_steps(const std::string& name) {
-  static const std::regex pattern(
-      fmt::format(R"(total\.grad_norm|(enc\.|dec\.)?L\d\d({}|{}))", kNorms, kSquares));
-  return std::regex_match(name, pattern);
-}
-
-/// Whether a number of a run's history is kept at those steps, `kept_at_moments` at start and end.
-bool kept_at_moments(const std::string& name) {
-  static const std::regex pattern(fmt::format(R"((enc\.|dec\.)?L\d\d{})", kMoments));
-  return kept_share(name) || std::regex_match(name, pattern);
-}
-
-/// Whether a number of a run's history is kept in `last`: the numbers of a step and of a moment, attention's
-/// largest logits, numbers of the updates, and the critical rate.
-bool kept_at_end(const std::string& name) {
-  static const std::regex logits(R"((enc\.|dec\.)?L\d\d\.(attn|cross)\.[a-z0-9_.]*logit[a-z0-9_.]*)");
-  static const std::regex updates(R"((enc\.|dec\.)?L\d\d\.(spike_ratio|update_cosine))");
-  static const std::regex tokens(
-      R"((enc\.|dec\.)?(L\d\d\.ffn\.(sight|identity|directions|hearing|w2\.telling)|readout\.(sight|identity)))");
-  return name == kCriticalStat || std::regex_match(name, logits) || std::regex_match(name, updates) ||
-         std::regex_match(name, tokens) || kept_at_steps(name) || kept_at_moments(name);
-}
+bool kept_at_steps(std::string_view name) { return kept_of(name) == Number::Kept::AtSteps; }
 
 }  // namespace
 
@@ -183,10 +145,10 @@ std::vector<int32_t> ladder() {
 }
 
 double largest(const Moment& numbers, std::string_view pattern) {
+  const std::string word = spelled(pattern);
   double most = kUnknown;
   for (size_t i = 0; i < numbers.names.size(); ++i)
-    if (std::isfinite(numbers.values[i]) && !(numbers.values[i] <= most) &&
-        matches(numbers.names[i], spelled(pattern)))
+    if (std::isfinite(numbers.values[i]) && !(numbers.values[i] <= most) && matches(numbers.names[i], word))
       most = numbers.values[i];
   return most;
 }
@@ -196,28 +158,117 @@ bool is_number_of_the_end(std::string_view pattern) {
   std::string name(spelled(pattern));
   for (size_t star = name.find('*'); star != name.npos; star = name.find('*'))
     name.replace(star, 1, star > 0 && name[star - 1] == 'L' ? "01" : "1");
-  return kept_at_end(name);
+  const Number* number = known_number(name);
+  return number && !number->over && kept_of(name) != Number::Kept::Nowhere;
+}
+
+namespace {
+
+/// Of the stack that predicts, where there are two.
+double sum_of_own(const Moment& start) {
+  const bool two =
+      std::ranges::any_of(start.names, [](const auto& name) { return name.starts_with("dec."); });
+  double sum = 0;
+  bool any = false;
+  for (size_t i = 0; i < start.names.size(); ++i) {
+    const std::string& name = start.names[i];
+    const size_t beta = name.find("beta2.");
+    if (beta == name.npos || (two && !name.starts_with("dec.")) || name.ends_with(".sum") ||
+        name.ends_with(".0"))
+      continue;
+    sum += start.values[i];
+    any = true;
+  }
+  return any ? sum : kUnknown;
+}
+
+/// The fall, in nats, of the straight line fitted to the last quarter of a run's losses.
+double late_fall(const RunNumbers& run) {
+  const size_t count = std::max<size_t>(run.curve.size() / 4, 2);
+  if (run.curve.size() < count) return kUnknown;
+  const double middle = (static_cast<double>(count) - 1) / 2;
+  double product = 0, square = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const double x = static_cast<double>(i) - middle;
+    product += x * run.curve[run.curve.size() - count + i];
+    square += x * x;
+  }
+  return -product / square * static_cast<double>(count);
+}
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+constexpr EndNumber kKept[] = {
+    {"final_loss", "final loss", "The mean training loss of the last 25 steps.", nullptr,
+     [](const RunNumbers& run) { return run.loss; }, -1, kNever},
+    {"final_excess", "final excess", "The final loss above the entropy of letter frequencies.", nullptr,
+     [](const RunNumbers& run) { return run.loss - run.level; }, -1, kNever},
+    {"learns", "learns or not", "1 where the run has left the plateau, else 0.", nullptr,
+     [](const RunNumbers& run) { return run.verdict == Verdict::Learns ? 1.0 : 0.0; }, 1},
+    {"since", "first step off the plateau", "Infinite where the run does not learn.", nullptr,
+     [](const RunNumbers& run) { return run.verdict == Verdict::Learns ? run.verdict.since : kNever; }, -1},
+    {"finite", "finite or not", "0 where a number of the run was not finite, else 1.", nullptr,
+     [](const RunNumbers& run) { return run.verdict == Verdict::NotFinite ? 0.0 : 1.0; }, 1},
+    {"validation_loss", "final validation loss", "The loss of held-out batches after the last step.", nullptr,
+     [](const RunNumbers& run) { return run.validation; }, -1, kNever},
+    {"validation_bits", "final validation loss in bits", "The same in bits.", nullptr,
+     [](const RunNumbers& run) { return run.validation / std::numbers::ln2; }, -1, kNever},
+    {"validation_gap", "validation loss less training loss", "Both at the end.", nullptr,
+     [](const RunNumbers& run) { return run.validation - run.loss; }},
+    {"accuracy", "accuracy", "The share of held-out examples that a classifier gets right.", nullptr,
+     [](const RunNumbers& run) { return run.accuracy; }, 1, 0},
+    {"own_shares", "sum of the own shares β²", "Over all sub-layers, before training.", nullptr,
+     [](const RunNumbers& run) { return sum_of_own(run.start); }, kUnknown, kUnknown, kLayers},
+    {"late_fall", "late fall", "How far the line through the last quarter of the losses falls.", nullptr,
+     late_fall, kUnknown, kNever},
+};
+
+}  // namespace
+
+std::span<const EndNumber* const> end_numbers() {
+  static const std::vector<const EndNumber*> all = [] {
+    std::vector<const EndNumber*> rows{
+#define MEASUREMENT(number) &number,
+#include "chosen/measurements.def"
+#undef MEASUREMENT
+    };
+    for (const EndNumber& row : kKept) rows.push_back(&row);
+    return rows;
+  }();
+  return all;
+}
+
+const EndNumber* end_number(std::string_view name) {
+  const auto found = std::ranges::find(end_numbers(), name, &EndNumber::name);
+  return found == end_numbers().end() ? nullptr : *found;
+}
+
+Message expected_at_end(std::string_view word) {
+  std::vector<std::string_view> names;
+  for (const EndNumber* number : end_numbers()) names.emplace_back(number->name);
+  return expected(word, names);
 }
 
 std::string measured_for(std::string_view number) {
-  if (std::ranges::find(kEndNumbers, number, &EndNumber::name) != kEndNumbers.end())
-    return std::string(number);
+  if (const EndNumber* row = end_number(number)) return row->measure ? row->name : row->needs;
   return is_number_of_the_end(number) ? kLast : "";
 }
 
 double number_at_end(const RunNumbers& run, std::string_view number) {
-  return measured_for(number) == kLast ? largest(run.last, number) : run.score_of(std::string(number));
+  const EndNumber* row = end_number(number);
+  if (!row) return largest(run.last, number);
+  if (run.verdict == Verdict::NotFinite && !std::isnan(row->not_finite)) return row->not_finite;
+  return row->kept ? row->kept(run) : run.score_of(std::string(number));
 }
 
 bool is_number_of_a_step(const std::string& y, bool by_layer) {
-  const auto known = [&](std::string name) {
+  const auto known = [&](const std::string& name) {
     if (by_layer) {
-      const size_t star = name.find("L*.");
-      if (star == name.npos) return false;
-      name.replace(star, 2, "L01");
-      return kept_at_steps(name) || kept_at_moments(name);
+      if (name.find("L*.") == name.npos) return false;
+      return kept_of(name) >= Number::Kept::AtMoments;
     }
-    return kept_at_steps(name);  // numbers at start and end are not a curve over steps
+    return name.find('*') == name.npos &&
+           kept_at_steps(name);  // numbers at start and end are not a curve over steps
   };
   const auto [top, below] = two_names(y);
   return known(top) && (below.empty() || known(below));
@@ -344,7 +395,7 @@ Moment moment_of(Run& run) {
   try {
     const std::shared_ptr<const BatchMeasurement> batch = run.measure_batch();
     for (size_t i = 0; i < batch->layout.size(); ++i) {
-      if (!kept_at_moments(batch->layout[i].name)) continue;
+      if (kept_of(batch->layout[i].name) != Number::Kept::AtMoments) continue;
       numbers.names.push_back(batch->layout[i].name);
       numbers.values.push_back(short_number(static_cast<double>(batch->values[i])));
     }
@@ -389,7 +440,7 @@ void take_last(const Run& run, std::vector<size_t>& places, Moment& last) {
     std::vector<std::string> names;
     places.clear();
     for (size_t i = 0; i < layout.size(); ++i)
-      if (kept_at_end(layout[i].name)) {
+      if (kept_of(layout[i].name) != Number::Kept::Nowhere) {
         places.push_back(i);
         names.push_back(layout[i].name);
       }
@@ -450,10 +501,10 @@ RunNumbers Meter::end(Run& run) {
     numbers_.scores.clear();
   } else {
     if (asks(kLayers)) numbers_.end = moment_of(run);
-    for (const EndNumber* number : kEndNumbers) {
-      if (!asks(std::string(number->name))) continue;
+    for (const EndNumber* number : end_numbers()) {
+      if (!number->measure || !asks(number->name)) continue;
       if (const double value = number->measure(run); std::isfinite(value))
-        numbers_.scores[std::string(number->name)] = short_number(value);
+        numbers_.scores[number->name] = short_number(value);
     }
     if (asks(kLeftOut)) take_left_out(run, numbers_);
   }

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +16,7 @@
 
 #include "engine/core/stopwatch.h"
 #include "training/io/input_value.h"
+#include "training/measure/numbers.h"
 #include "training/measure/verdict.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
@@ -27,7 +28,7 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr const char* kMeasurement = "run 4";
 
 /// Numbers that take time to measure, by name; they are measured only where a study asks for them: one of these, or a
-/// number of measurements.h.
+/// number of measurements.def.
 using Names = std::set<std::string>;
 inline constexpr const char* kLayers = "layers";     ///< fills RunNumbers::frames, start and end
 inline constexpr const char* kLeftOut = "left out";  ///< fills left_out
@@ -72,7 +73,7 @@ struct RunNumbers {
   /// The main score of the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per
   /// character of a model with a memory. Unknown for other models.
   double score = kUnknown;
-  std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.h
+  std::map<std::string, double> scores;  ///< of the task, by Score::key, and numbers of measurements.def
   double asked = kUnknown;               ///< the number that a part of a study shows; not stored
   /// The losses for a small plot, in nats to four digits. Each is the mean of the next `stride` steps, and
   /// the last one the mean of the rest. There are at most kCurve of them.
@@ -129,28 +130,34 @@ double largest(const Moment& numbers, std::string_view pattern);
 /// Whether `largest` can find anything in `last`.
 bool is_number_of_the_end(std::string_view pattern);
 /// The entry of Names that a study needs so that number_at_end() knows a number: a name of measurements.def, or kLast
-/// for a pattern of `largest`. Empty for anything else.
+/// for a pattern of `largest`. Empty for what every result has, and for what is no number.
 std::string measured_for(std::string_view number);
+/// A row of end_numbers(), or what `largest` finds in `last`.
 double number_at_end(const RunNumbers& run, std::string_view number);
 /// Whether Frames can hold the number `name`, or both numbers of "a / b". With `by_layer`: whether Frames, `start` or
 /// `end` can hold a name that has L* in place of the layer's number.
 bool is_number_of_a_step(const std::string& name, bool by_layer);
 
-// Numbers of a trained run that take long to measure, so that they are measured only where a study names them. The core
-// has none; an add-on brings rows MEASUREMENT(a constant) of measurements.def.
+/// A number of a whole run, for claims and studies. Some take long to measure, so that they are measured only where a
+/// study names them.
 struct EndNumber {
-  std::string_view name;    ///< "bleu"
-  double (*measure)(Run&);  ///< not finite where the run has no such number; changes no bit of the run
+  const char *name, *label, *help;
+  double (*measure)(Run&) =
+      nullptr;  ///< not finite where the run has no such number; changes no bit of the run
+  double (*kept)(const RunNumbers&) = nullptr;  ///< where every result has it
+  double better = kUnknown;                     ///< 1 where more of it is better, -1 where less is
+  double not_finite = kUnknown;                 ///< what a run counts as that was not finite
+  const char* needs = "";                       ///< the entry of Names that `kept` is taken from
 };
 
 #define MEASUREMENT(number) extern const EndNumber number;
 #include "chosen/measurements.def"
 #undef MEASUREMENT
 
-inline constexpr std::initializer_list<const EndNumber*> kEndNumbers = {
-#define MEASUREMENT(number) &number,
-#include "chosen/measurements.def"
-#undef MEASUREMENT
-};
+/// The core's, then MEASUREMENT(a constant) of measurements.def, which an add-on brings.
+std::span<const EndNumber* const> end_numbers();
+const EndNumber* end_number(std::string_view name);  ///< null where there is none of that name
+/// What is expected in place of a number that no run has at its end.
+Message expected_at_end(std::string_view word);
 
 }  // namespace normscope::experiments

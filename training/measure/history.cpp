@@ -32,8 +32,9 @@ void put(std::vector<int32_t>& steps, std::vector<float>& losses, std::vector<fl
 }  // namespace
 
 const char* to_string(RunEvent::Kind kind) {
-  constexpr const char* kWords[] = {"started", "edited",  "forked",     "left plateau", "returned",
-                                    "stuck",   "unstuck", "not finite", "finished",     "resumed"};
+  constexpr const char* kWords[] = {"started",  "edited",  "forked",     "left plateau",
+                                    "returned", "stuck",   "unstuck",    "not finite",
+                                    "finished", "resumed", "began below"};
   return kWords[static_cast<size_t>(kind)];
 }
 

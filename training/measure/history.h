@@ -32,7 +32,8 @@ struct RunEvent {
     Unstuck,
     NonFinite,
     Finished,
-    Resumed
+    Resumed,
+    BeganBelow  ///< learned from the first step on, and never was on the plateau
   };
   int32_t step = 0;
   Kind kind = Kind::Started;

@@ -122,6 +122,7 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
     if (event.step > step || verdict.kind == Kind::NotFinite) continue;
     switch (event.kind) {
       case RunEvent::Kind::LeftPlateau:
+      case RunEvent::Kind::BeganBelow:
       case RunEvent::Kind::Unstuck:
         verdict = {Kind::Learns, event.step, event.text};
         break;
@@ -141,15 +142,10 @@ Verdict verdict_of(std::span<const RunEvent> events, int32_t step) {
   return verdict;
 }
 
-// Files keep an event's kind and text, so this text is what tells it from leaving the plateau.
-bool began_below(const RunEvent& event) {
-  return event.kind == RunEvent::Kind::LeftPlateau && event.text == kBeganBelow;
-}
-
 bool began_below(std::span<const RunEvent> events, int32_t step) {
   const Verdict verdict = verdict_of(events, step);
   return verdict == Verdict::Learns && std::ranges::any_of(events, [&](const RunEvent& event) {
-           return event.step == verdict.since && began_below(event);
+           return event.step == verdict.since && event.kind == RunEvent::Kind::BeganBelow;
          });
 }
 

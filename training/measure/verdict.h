@@ -169,9 +169,7 @@ struct Yardstick {
 /// counts as stuck, even if its loss falls; without a level it keeps what is told. `losses`: its own, since the network was last changed.
 Verdict judge(Verdict told, std::span<const float> losses, const Yardstick& by);
 
-/// The text of the event where a run learned from its first step on, and never was on the plateau.
-inline constexpr const char* kBeganBelow = "began below the plateau";
-bool began_below(const RunEvent& event);
+/// Whether the run learned from its first step on, and never was on the plateau.
 bool began_below(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
 /// "learns since step 46", "returned at step 140", "stuck", "not finite at step 23", "not decided".

@@ -1,7 +1,6 @@
 #include "training/run/checkpoint.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
@@ -10,6 +9,7 @@
 #include "engine/core/error.h"
 #include "training/io/codec.h"
 #include "training/io/input_value.h"
+#include "training/measure/numbers.h"
 #include "training/run/network.h"
 #include "training/spec/kept_spec.h"
 #include "training/spec/spec.h"
@@ -24,7 +24,7 @@ constexpr codec::List kStatNames{0, 1'000'000, kStatName};
 
 constexpr auto kEvent = codec::row(3, [](auto& io, auto& event) {
   io("step", event.step, codec::Whole{0, kLastEdit});
-  io("kind", event.kind, codec::Whole{0, static_cast<int>(RunEvent::Kind::Resumed)});
+  io("kind", event.kind, codec::Whole{0, static_cast<int>(RunEvent::Kind::BeganBelow)});
   io("text", event.text, codec::Text{3 * kLongestText});
 });
 constexpr codec::List kEvents{0, 1'000'000, kEvent};
@@ -124,14 +124,6 @@ void read_losses(const SafetensorsFile& file, RunRecord& run, History& history, 
     history.append_validation(validation_steps[i], static_cast<double>(validation[i]));
 }
 
-// The layer that "L03.attn.wq.grad_norm" or "enc.L03.ffn.out.mean_square" names; 0: none.
-int32_t layer_of(std::string_view name) {
-  if (name.starts_with("enc.") || name.starts_with("dec.")) name.remove_prefix(4);
-  int32_t layer = 0;
-  if (name.starts_with('L')) std::from_chars(name.data() + 1, name.data() + name.size(), layer);
-  return layer;
-}
-
 // Allows a file without frames, as only plots need them: a fold of Admin has none.
 FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layout) {
   FrameBlock block;
@@ -139,7 +131,7 @@ FrameBlock read_frames(const SafetensorsFile& file, std::vector<StatInfo>& layou
   std::vector<std::string> names;
   metadata(file, "stats", names, kStatNames);
   for (std::string& name : names) {
-    const int32_t layer = layer_of(name);
+    const int32_t layer = place_of(name).layer;
     layout.push_back({std::move(name), layer});
   }
   block.steps = steps_of(file, "frames/steps", kMaxSteps);
@@ -316,7 +308,11 @@ RunRecord read_checkpoint(const SafetensorsFile& file) {
   history->restore_frames(frames);
   std::vector<RunEvent> events;
   metadata(file, "events", events, kEvents);
-  for (RunEvent& event : events) history->add_event(std::move(event));
+  for (RunEvent& event : events) {  // earlier versions told beginning below the plateau by its text alone
+    if (event.kind == RunEvent::Kind::LeftPlateau && event.text == "began below the plateau")
+      event.kind = RunEvent::Kind::BeganBelow;
+    history->add_event(std::move(event));
+  }
   if (history->last_step() > end->step) history->truncate(end->step);  // they are made again
   end->plateau = plateau_from(file);
   metadata(file, "plateau", end->plateau, plateau_rule(end->step));

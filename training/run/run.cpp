@@ -127,8 +127,9 @@ void fill(History& history, const History& saved) {
 void take_verdicts(History& to, const History& from, int32_t step) {
   using Kind = RunEvent::Kind;
   for (RunEvent& event : from.events())
-    if (event.step <= step && (event.kind == Kind::LeftPlateau || event.kind == Kind::Returned ||
-                               event.kind == Kind::Stuck || event.kind == Kind::Unstuck))
+    if (event.step <= step &&
+        (event.kind == Kind::LeftPlateau || event.kind == Kind::BeganBelow || event.kind == Kind::Returned ||
+         event.kind == Kind::Stuck || event.kind == Kind::Unstuck))
       to.add_event(std::move(event));
 }
 
@@ -538,10 +539,13 @@ struct Run::Impl : RunIdentity {
   }
 
   void recognise(int32_t step, double loss) {
-    const auto kind = plateau.update(step, loss, level, warmup_steps(), losses);
+    auto kind = plateau.update(step, loss, level, warmup_steps(), losses);
     if (!kind || step <= silent_until) return;
     std::string text = "leaves the plateau";
-    if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) text = kBeganBelow;
+    if (*kind == RunEvent::Kind::LeftPlateau && plateau.began_below(level)) {
+      kind = RunEvent::Kind::BeganBelow;
+      text = "began below the plateau";
+    }
     if (*kind == RunEvent::Kind::Returned) text = "back on the plateau";
     if (*kind == RunEvent::Kind::Stuck) text = stuck_words(plateau.mean(), level, task->unit());
     history->add_event({step, *kind, std::move(text)});

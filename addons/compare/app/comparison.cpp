@@ -393,22 +393,21 @@ Alignment alignment_from(std::string_view name) {
 
 std::vector<std::string_view> metric_names() {
   std::vector<std::string_view> names;
-  for (const panels::MetricInfo& metric : panels::metrics()) names.push_back(metric.id);
+  for (const panels::Metric metric : panels::metrics()) names.emplace_back(metric->id);
   return names;
 }
 
 void set_metric(Choice& choice, std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const panels::MetricInfo* found = nullptr;
-  for (const panels::MetricInfo& metric : panels::metrics())
-    if (name == metric.id) found = &metric;
-  if (!found) fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
-  choice.metric = found->metric;
+  const auto found = std::ranges::find(panels::metrics(), name, &Number::id);
+  if (found == panels::metrics().end())
+    fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
+  choice.metric = *found;
   choice.matrix = 0;
   if (colon == text.npos) return;
   const std::string_view path = text.substr(colon + 1);
-  if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
+  if (!choice.metric->of_matrix()) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
   std::vector<std::string_view> paths;
   for (const view::Matrix& matrix : view::kMatrices) paths.push_back(matrix.path);
   const auto at = std::ranges::find(paths, path);

@@ -30,7 +30,7 @@ struct Choice {
   int32_t baseline = 0;
   Alignment align = Alignment::Step;
   std::optional<std::pair<int32_t, int32_t>> range{};  ///< first and last step of the baseline
-  panels::Metric metric = panels::Metric::Gradient;    ///< of the maps
+  panels::Metric metric = &kGradNorm;                  ///< of the maps
   int32_t matrix = 0;                                  ///< index in view::kMatrices
   double factor = 4;  ///< runs part where gradient norms differ by more than this factor
 };
@@ -62,9 +62,10 @@ struct Spread {
 };
 
 struct Loss {
-  Track shown;                  ///< the first seed
-  std::vector<double> means{};  ///< at each of its points the mean over the loss window, as every number states a loss
-  Spread seeds;         ///< empty with one seed
+  Track shown;  ///< the first seed
+  std::vector<double>
+      means{};   ///< at each of its points the mean over the loss window, as every number states a loss
+  Spread seeds;  ///< empty with one seed
   std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
 };
 

@@ -424,11 +424,11 @@ std::string tensor_words(const FirstPlace& place) {
 }
 
 std::string metric_words(const Choice& choice) {
-  const panels::MetricInfo& metric = panels::info(choice.metric);
-  const std::string what = choice.metric == panels::Metric::Gradient ? tr("gradient size") : metric.name;
-  return metric.of_matrix ? tr("{metric} of {matrix}",
-                               {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
-                          : what;
+  const Number& metric = panels::info(choice.metric);
+  const std::string what = choice.metric == &kGradNorm ? tr("gradient size") : metric.label;
+  return metric.of_matrix() ? tr("{metric} of {matrix}",
+                                 {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
+                            : what;
 }
 
 size_t measuring_seeds(const Recording& run) {

@@ -2,6 +2,7 @@
 // layer the lowest still has.
 #include "training/experiments/run_numbers.h"
 #include "training/measure/history.h"
+#include "training/measure/initial_analysis.h"
 
 namespace normscope::experiments {
 namespace {
@@ -10,20 +11,16 @@ double last_of(const Series& series) {
   return series.values.empty() ? kUnknown : static_cast<double>(series.values.back());
 }
 
-/// The prefix of the stack that makes the predictions.
-std::string prefix_of(const Run& run) {
-  return run.spec().model.architecture == Architecture::EncoderDecoder ? "dec." : "";
-}
-
 double skip_of(Run& run) {
-  return last_of(
-      skip_product(*run.history(), run.spec().model.stack(), run.spec().model.d_model, prefix_of(run)));
+  return last_of(skip_product(*run.history(), run.spec().model.stack(), run.spec().model.d_model,
+                              predicting_prefix(run.spec().model)));
 }
 
 double ratio_of(Run& run) {
   const History& history = *run.history();
   const auto gradient = [&](size_t layer) {
-    const int32_t stat = history.find(fmt::format("{}L{:02}.ffn.w2.grad_norm", prefix_of(run), layer));
+    const int32_t stat =
+        history.find(fmt::format("{}L{:02}.ffn.w2.grad_norm", predicting_prefix(run.spec().model), layer));
     return stat < 0 ? kUnknown : last_of(history.series(stat));
   };
   return gradient(1) / gradient(run.spec().model.stack().layers.size());
@@ -31,7 +28,11 @@ double ratio_of(Run& run) {
 
 }  // namespace
 
-constinit const EndNumber kSkipProductNumber{"skip_product", skip_of};
-constinit const EndNumber kGradientRatioNumber{"gradient_ratio", ratio_of};
+constinit const EndNumber kSkipProductNumber{
+    "skip_product", "product of the skip path",
+    "The factor by which the skip path multiplies a gradient on its way down.", skip_of};
+constinit const EndNumber kGradientRatioNumber{
+    "gradient_ratio", "gradient ratio",
+    "The gradient of the lowest layer over the gradient of the top one at the last step.", ratio_of};
 
 }  // namespace normscope::experiments

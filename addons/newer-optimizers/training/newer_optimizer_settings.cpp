@@ -1,6 +1,7 @@
 // The settings of QK-clip, of the bounded AdamW and of the decay of gains, and the help texts of the newer optimizers.
 #include "addons/newer-optimizers/engine/gain_decay.h"
 #include "addons/newer-optimizers/engine/qk_clip.h"
+#include "training/measure/numbers.h"
 #include "training/spec/spec_fields.h"
 #include "training/spec/update_rule.h"
 
@@ -59,5 +60,11 @@ void add_newer_optimizer_settings(std::vector<Field>& fields) {
                 {read_if(clips_any, "model.placement", field,
                          "one without a norm of queries or keys, which undoes it")});
 }
+
+extern const Number kBatchLogit;
+constinit const Number kBatchLogit{
+    {"batch_logit", Number::Of::Attention, Number::By::Step, Number::Kept::AtTheEnd,
+     "largest logit of the batch",
+     "The largest score of an attention in the batch of the step, over all heads: QK-clip reads it."}};
 
 }  // namespace normscope

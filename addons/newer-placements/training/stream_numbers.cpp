@@ -57,7 +57,11 @@ double share_of(Run& run) {
 
 }  // namespace
 
-constinit const EndNumber kStreamMixingNumber{"stream_mixing", mixing_of};
-constinit const EndNumber kStreamShareNumber{"stream_share", share_of};
+constinit const EndNumber kStreamMixingNumber{
+    "stream_mixing", "mixing of the streams",
+    "The share of the mixing weights that lies between different streams.", mixing_of};
+constinit const EndNumber kStreamShareNumber{
+    "stream_share", "share of the strongest stream",
+    "The share of the strongest stream in the squared lengths of all.", share_of};
 
 }  // namespace normscope::experiments

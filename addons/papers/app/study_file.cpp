@@ -88,11 +88,13 @@ Plan part_of(Table& table, const std::vector<Bundle>& own, const std::vector<Bun
   part.title = table.text("title");
   const std::string metric = table.text("metric", "loss");
   part.measure = table.text("measure", "");
-  if (!part.measure.empty() && experiments::measured_for(part.measure).empty())
-    table.refuse("measure",
-                 Message("'{}': expected critical_rate, largest_logit or the name of a number by layer, "
-                         "such as L*.attn.out.mean_square",
-                         part.measure));
+  if (!part.measure.empty() && !experiments::end_number(part.measure) &&
+      experiments::measured_for(part.measure).empty())
+    table.refuse(
+        "measure",
+        Message("'{}': expected critical_rate, largest_logit or the name of a number by layer, such as "
+                "L*.attn.out.mean_square; or of the whole run, {}",
+                part.measure, experiments::expected_at_end(part.measure)));
   part.score = table.text("score", "");
   part.numbers = table.texts("numbers");
   for (const std::string& number : part.numbers)
@@ -125,8 +127,8 @@ std::string number_text(const Cell& cell, std::string_view number, bool page) {
   if (number == "gradient") return power(cell.gradient);
   const std::string verdict = verdict_text(cell);
   if (!page || cell.count(Verdict::Learns) == 0) return verdict;
-  constexpr std::string_view kLearns = "learns ";  // the page says so once
-  return "**" + (verdict.starts_with(kLearns) ? verdict.substr(kLearns.size()) : verdict) + "**";
+  const size_t word = word_of(Verdict::Learns).size() + 1;  // which comes first, and the page says it once
+  return "**" + (verdict.size() > word ? verdict.substr(word) : verdict) + "**";
 }
 
 /// The mean over the cells of a row, which differ only in training: beta2 is measured before it.
@@ -257,7 +259,8 @@ experiments::Study study_of(const StudyFile& study) {
   experiments::Study runs{.name = "sweep"};
   for (const Plan& part : study.parts) {
     std::ranges::move(runs_of(part), std::back_inserter(runs.runs));
-    if (!part.measure.empty()) runs.numbers.insert(experiments::measured_for(part.measure));
+    if (const std::string asked = experiments::measured_for(part.measure); !asked.empty())
+      runs.numbers.insert(asked);
   }
   return runs;
 }

@@ -42,7 +42,10 @@ double balance_of(Run& run) {
 
 }  // namespace
 
-constinit const EndNumber kAttentionBalanceNumber{"attention_balance", balance_of};
+constinit const EndNumber kAttentionBalanceNumber{
+    "attention_balance", "attention balance",
+    "How evenly a query's attention splits into two halves: 1 where it can, 0 where one key has all.",
+    balance_of};
 
 }  // namespace experiments
 }  // namespace normscope

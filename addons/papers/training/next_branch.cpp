@@ -79,7 +79,12 @@ double power_of(Run& run) {
 
 }  // namespace
 
-constinit const EndNumber kNextBranchNumber{"next_branch", of_late_layers};
-constinit const EndNumber kNextBranchPowerNumber{"next_branch_power", power_of};
+constinit const EndNumber kNextBranchNumber{
+    "next_branch", "change of the next branch",
+    "How far a branch changes where the branch below is left out, over the last quarter of the sub-layers.",
+    of_late_layers};
+constinit const EndNumber kNextBranchPowerNumber{"next_branch_power", "power of the change with depth",
+                                                 "The power of the depth with which that change goes.",
+                                                 power_of};
 
 }  // namespace normscope::experiments

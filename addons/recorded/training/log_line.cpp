@@ -33,12 +33,6 @@ float to_float(double value) {
   return std::abs(value) <= kMax ? static_cast<float>(value) : NAN;
 }
 
-int32_t field_of(std::string_view key) {
-  for (size_t i = 0; i < std::size(kLogFields); ++i)
-    if (kLogFields[i].key == key) return static_cast<int32_t>(i);
-  return -1;
-}
-
 int32_t step_name_of(std::string_view key) {
   const auto at = std::ranges::find(kStepNames, key);
   return at == std::end(kStepNames) ? -1 : static_cast<int32_t>(at - std::begin(kStepNames));
@@ -72,32 +66,31 @@ constexpr FieldNames kFieldNames[] = {
     {"update_norm", "update_norm|update"},
     {"weight_norm", "weight_norm|param_norm|params_norm|parameter_norm|weights|weight"},
     {"mean_square", "mean_square|activation_mean_square"}};
-/// The fields of gradients, updates and weights: the whole model has such a norm too.
-constexpr int32_t kNormFields = 3;
-static_assert(kLogFields[0].key == "grad_norm" && kLogFields[kNormFields - 1].key == "weight_norm");
 
 const std::unordered_map<std::string_view, ScalarName>& names_of_series() {
   static const auto names = [] {
     std::unordered_map<std::string_view, ScalarName> all;
     for (const SeriesNames& series : kSeries) {
       int32_t rank = 0;
-      for (const std::string_view name : split(series.names, '|')) all[name] = {series.of, 0, {}, rank++};
+      for (const std::string_view name : split(series.names, '|'))
+        all[name] = {series.of, nullptr, {}, rank++};
     }
     return all;
   }();
   return names;
 }
 
-int32_t field_called(std::string_view word) {
+const Number* field_called(std::string_view word) {
   static const auto names = [] {
-    std::unordered_map<std::string_view, int32_t> all;
-    for (size_t i = 0; i < std::size(kLogFields); ++i) all[kLogFields[i].key] = static_cast<int32_t>(i);
+    std::unordered_map<std::string_view, const Number*> all;
+    for (const Number* row : numbers())
+      if (row->field) all[row->field] = row;
     for (const FieldNames& field : kFieldNames)
-      for (const std::string_view name : split(field.names, '|')) all[name] = field_of(field.key);
+      for (const std::string_view name : split(field.names, '|')) all[name] = log_field(field.key);
     return all;
   }();
   const auto at = names.find(word);
-  return at == names.end() ? -1 : at->second;
+  return at == names.end() ? nullptr : at->second;
 }
 
 std::string normal(std::string_view name) {
@@ -145,7 +138,7 @@ class Scanner {
 
  private:
   bool member(std::string_view key, LogStep& out) {
-    if (const int32_t field = field_of(key); field >= 0) return stats(field, out);
+    if (const Number* field = log_field(key)) return stats(field, out);
     if (const int32_t name = step_name_of(key); name >= 0) return step(static_cast<size_t>(name), out);
     if (key == "seconds") return number(out.seconds.emplace());
     if (key == "epoch") return number(out.epoch.emplace());
@@ -170,9 +163,9 @@ class Scanner {
     return true;
   }
 
-  bool stats(int32_t field, LogStep& out) {
+  bool stats(const Number* field, LogStep& out) {
     double of_all = 0;
-    if (field < kNormFields && number(of_all)) {
+    if (field->of_matrix() && number(of_all)) {
       out.stats.push_back({field, kWholeModel, to_float(of_all)});
       return true;
     }
@@ -303,7 +296,7 @@ class StepFields {
 
  private:
   void read_field(std::string_view name, const InputValue& value) {
-    if (const int32_t field = field_of(name); field >= 0)
+    if (const Number* field = log_field(name))
       stats(field, value);
     else if (name == "run")
       out_.run = value.is_null() ? "" : out_.texts.emplace_back(value.scalar(kLongestText));
@@ -317,16 +310,16 @@ class StepFields {
       scalar(name, value, kMaxNested);
   }
 
-  void stats(int32_t field, const InputValue& value) {
+  void stats(const Number* field, const InputValue& value) {
     if (value.is_null()) return;
-    if (field < kNormFields && !value.is_object()) {
+    if (field->of_matrix() && !value.is_object()) {
       out_.stats.push_back({field, kWholeModel, to_float(number_in(value))});
       return;
     }
     for (const auto& [name, number] : value.members(kMaxStats)) try {
         out_.stats.push_back({field, out_.texts.emplace_back(name), to_float(number_in(number))});
       } catch (const Error& error) {
-        out_.passed.emplace_back(kLogFields[field].key, error.message);
+        out_.passed.emplace_back(field->field, error.message);
       }
   }
 
@@ -517,14 +510,13 @@ ScalarName scalar_name(std::string_view name) {
   const size_t begin = plain.starts_with("train/") ? 6 : 0, first = plain.find('/', begin),
                last = plain.rfind('/');
   const std::string_view all = std::string_view(plain).substr(begin);
-  if (const int32_t field = field_called(all);
-      field >= 0 && field < kNormFields && all.find("norm") != all.npos)
-    return {Of::Tensor, field, kWholeModel, 0};
+  if (const Number* field = field_called(all); field && field->of_matrix() && all.find("norm") != all.npos)
+    return {Of::Tensor, field, kWholeModel, 0};  // the whole model has such a norm, too
   if (first == plain.npos) return found;
-  if (const int32_t field = field_called(std::string_view(plain).substr(begin, first - begin)); field >= 0) {
+  if (const Number* field = field_called(std::string_view(plain).substr(begin, first - begin))) {
     found.field = field;
     found.tensor = name.substr(first + 1);
-  } else if (const int32_t behind = field_called(std::string_view(plain).substr(last + 1)); behind >= 0) {
+  } else if (const Number* behind = field_called(std::string_view(plain).substr(last + 1))) {
     found.field = behind;
     found.tensor = name.substr(begin, last - begin);
   } else {

@@ -10,14 +10,14 @@
 #include <limits>
 
 #include "training/io/input_value.h"
-#include "training/measure/log_fields.h"
+#include "training/measure/numbers.h"
 #include "training/spec/spec.h"
 
 namespace normscope::records {
 
 /// A number of a step, with its field and name.
 struct LogStat {
-  int32_t field = 0;
+  const Number* field = nullptr;  ///< with the field's key
   std::string_view name;
   float value = NAN;
 };
@@ -40,7 +40,7 @@ inline constexpr std::span<const std::string_view> kDeclaredSteps = std::span(kS
 /// The meaning of a scalar's name: a series, or a field and a tensor.
 struct ScalarName {
   enum class Of : uint8_t { Other, Loss, Rate, Validation, Tensor } of = Of::Other;
-  int32_t field = 0;        ///< of kLogFields
+  const Number* field = nullptr;
   std::string_view tensor;  ///< a part of the name
   int32_t rank = 0;         ///< among the names of its series: the lowest in a file counts
 };

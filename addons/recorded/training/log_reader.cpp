@@ -29,10 +29,6 @@ std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
 
 constexpr auto kBetween = std::chrono::milliseconds(400);  // between two looks at a file that may grow
 
-constexpr int32_t kBranchField = 4, kInputField = 5, kShareField = 6;
-static_assert(kLogFields[kBranchField].key == "branch_variance" &&
-              kLogFields[kInputField].key == "input_variance" && kLogFields[kShareField].key == "share");
-
 /// Reads all of a text that is a whole number.
 std::optional<size_t> number_of(std::string_view text) {
   size_t number = 0;
@@ -44,7 +40,7 @@ std::optional<size_t> number_of(std::string_view text) {
 /// The number I of "beta2.I.I"; in a stack of attention and feed-forward networks "L03.attn" has one too.
 std::optional<size_t> place_of(const LogStat& stat) {
   std::string_view name = stat.name;
-  if (stat.field == kShareField) {
+  if (stat.field == &kOwnShare) {
     if (!name.starts_with("beta2.")) return std::nullopt;
     name.remove_prefix(6);
     const size_t dot = name.find('.');
@@ -62,10 +58,7 @@ constexpr int32_t kMaxWidenings = 200;
 constexpr int32_t kMaxSetBacks = 1000;
 constexpr size_t kMaxValidations = kDenseSteps;
 
-std::string key_of(const LogStat& stat) {
-  std::string key(1, static_cast<char>('0' + stat.field));
-  return key.append(stat.name);
-}
+std::string key_of(const LogStat& stat) { return fmt::format("{}/{}", stat.field->field, stat.name); }
 
 /// Moves a history into a wider one; its additional numbers count as not measured in earlier steps.
 void move_over(const History& from, History& to) {
@@ -580,15 +573,17 @@ bool OlderShares::gather(const LogStep& step) {
   size_t shares = 0;
   sums_.clear();
   for (const LogStat& stat : step.stats) {
-    if (stat.field != kBranchField && stat.field != kInputField && stat.field != kShareField) continue;
+    if (stat.field != &kBranchVariance && stat.field != &kInputVariance && stat.field != &kOwnShare) continue;
     const auto place = place_of(stat);
-    if (stat.field == kShareField && !place) return false;
+    if (stat.field == &kOwnShare && !place) return false;
     if (!place || *place == 0) continue;
     if (*place > kMaxSublayers) return false;
     if (sums_.size() < *place) sums_.resize(*place);
     Sum& sum = sums_[*place - 1];
-    shares += stat.field == kShareField;
-    (stat.field == kShareField ? sum.own : stat.field == kBranchField ? sum.branch : sum.input) = stat.value;
+    shares += stat.field == &kOwnShare;
+    (stat.field == &kOwnShare         ? sum.own
+     : stat.field == &kBranchVariance ? sum.branch
+                                      : sum.input) = stat.value;
   }
   return shares > 0 && shares == sums_.size();
 }
@@ -611,9 +606,9 @@ std::span<const LogStat> OlderShares::of(const LogStep& step) {
     double sum = own;
     for (size_t j = 0; j < shares_.size(); ++j) {
       sum += shares_[j] *= kept;
-      found_.push_back({kShareField, names_[i][j], static_cast<float>(shares_[j])});
+      found_.push_back({&kOwnShare, names_[i][j], static_cast<float>(shares_[j])});
     }
-    found_.push_back({kShareField, names_[i].back(), static_cast<float>(sum)});
+    found_.push_back({&kOwnShare, names_[i].back(), static_cast<float>(sum)});
     shares_.push_back(own);
   }
   return found_;
@@ -651,7 +646,7 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
     ++left_out_;
     return;
   }
-  const NameOf of = stat.field == kHiddenField ? NameOf::Output : NameOf::Parameter;
+  const NameOf of = stat.field == &kMeanSquare ? NameOf::Output : NameOf::Parameter;
   order_[place] = static_cast<int32_t>(columns_.size());
   places_[key_of(stat)] = order_[place];
   columns_.push_back({stat.field, std::string(stat.name), resolve(stat.name, of, mapping_)});
@@ -766,7 +761,7 @@ std::vector<StatInfo> RunBuilder::layout() const {
     if (tensor.output && !tensor.ours && pre) tensor.part = "ffn.sum";
     std::string name = column.name;
     if (tensor.known()) name = engine_name(tensor, both);
-    const std::string_view suffix = kLogFields[column.field].suffix_of(name);
+    const std::string suffix = suffix_in_log(*column.field, name.find(".head.") != name.npos);
     name += suffix;
     if (taken[name]++ > 0) name = fmt::format("{}{}", column.name, suffix);
     stats.push_back({std::move(name), tensor.layer});
@@ -847,12 +842,10 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
     all.push_back(fmt::format("some lines do not count: steps went back {} from {} to {}",
                               set_backs_ == 1 ? "once," : fmt::format("{} times, first", set_backs_),
                               first_back_from_, first_back_to_));
-  for (size_t field = 0; field < std::size(kLogFields); ++field) {
-    const auto of_field = [&](const Column& c) {
-      return c.field == static_cast<int32_t>(field) && c.name != kWholeModel;
-    };
-    if (kLogFields[field].words && std::ranges::none_of(columns_, of_field))
-      all.push_back(fmt::format("{}: not in this log", kLogFields[field].words));
+  for (const Number* field : numbers()) {
+    const auto of_field = [&](const Column& c) { return c.field == field && c.name != kWholeModel; };
+    if (field->missed && std::ranges::none_of(columns_, of_field))
+      all.push_back(fmt::format("{}: not in this log", field->missed));
   }
   const auto foreign_output = [](const Column& c) { return c.tensor.output && !c.tensor.ours; };
   if (std::ranges::any_of(columns_, foreign_output) && about_.placement != "pre")

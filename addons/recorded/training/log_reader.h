@@ -54,7 +54,7 @@ class OlderShares {
 
 /// A tensor's name in a log, and the name of its stat here.
 struct LogName {
-  int32_t field = 0;  ///< of kLogFields
+  const Number* field = nullptr;
   std::string theirs;
   TensorName tensor;
   std::string stat;  ///< "L03.attn.wq.grad_norm"; for an unknown name, their name and the suffix
@@ -82,7 +82,7 @@ class RunBuilder {
 
  private:
   struct Column {
-    int32_t field;
+    const Number* field;
     std::string name;  ///< theirs
     TensorName tensor;
   };

@@ -5,6 +5,7 @@
 #include "addons/systems/engine/parser.h"
 #include "engine/tape/seal.h"
 #include "training/data/batch_draws.h"
+#include "training/experiments/run_numbers.h"
 
 namespace normscope {
 namespace {
@@ -459,5 +460,15 @@ constinit const TaskKind kTreebankKind{
     .takes_validation = true,
     .flag_help = "dependency trees in CoNLL-U: a parser",
     .preset = "parser"};
+
+namespace experiments {
+constinit const EndNumber kUasNumber{"uas",
+                                     "UAS",
+                                     "The share of words with the right head, in held-out trees.",
+                                     nullptr,
+                                     [](const RunNumbers& run) { return run.score_of("uas"); },
+                                     1,
+                                     0};
+}  // namespace experiments
 
 }  // namespace normscope

@@ -230,6 +230,7 @@ double bleu_of(Run& run) {
 
 }  // namespace
 
-constinit const EndNumber kBleuNumber{"bleu", bleu_of};
+constinit const EndNumber kBleuNumber{
+    "bleu", "BLEU", "BLEU of translations of held-out rows.", bleu_of, nullptr, 1, 0};
 
 }  // namespace normscope::experiments

@@ -60,10 +60,8 @@ TEST_CASE("a session comes back with plots and bookmarks, and goes on to the sam
   view::LabData before, after;
   for (size_t run = 0; run < 3; ++run)
     for (int step : {1, 13, 24, 40}) {
-      const panels::DepthPoints a =
-          panels::along_depth(before, lab.view().runs[run], panels::Metric::Gradient, 0, step);
-      const panels::DepthPoints b =
-          panels::along_depth(after, other.view().runs[run], panels::Metric::Gradient, 0, step);
+      const panels::DepthPoints a = panels::along_depth(before, lab.view().runs[run], &kGradNorm, 0, step);
+      const panels::DepthPoints b = panels::along_depth(after, other.view().runs[run], &kGradNorm, 0, step);
       CHECK(a.measured());
       CHECK(a.y == b.y);
       CHECK(panels::dependency(before, lab.view().runs[run], step).rows ==

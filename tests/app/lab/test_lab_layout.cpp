@@ -77,11 +77,11 @@ TEST_CASE("every tab of the compact layout holds its texts") {
 
 // The cells beside it, and every layout: test_text_matrix.cpp.
 TEST_CASE("the compact layout's cell of the hidden norm shows any metric, called by its name") {
-  for (const panels::MetricInfo& q : panels::metrics())
+  for (const panels::Metric q : panels::metrics())
     check({}, {1024, 600}, 1, false, [&](headless::UiDriver& driver) {
       driver.click("plot/tab/Hidden norm");
-      driver.choose("plot/hidden-norm/quantity", q.id);
-      CHECK(driver.value("plot/hidden-norm/quantity") == q.id);
+      driver.choose("plot/hidden-norm/quantity", q->id);
+      CHECK(driver.value("plot/hidden-norm/quantity") == q->id);
       driver.move_to(ui::Vec{4, 4});
       driver.frames(3);
     });

@@ -18,20 +18,20 @@ TEST_CASE("own shares by layer and over time are the diagonal of the triangle") 
   const auto view = fixture::lab_view();
   for (const RunView& run : view->runs) {
     const Dependency all = dependency(data, run, 100);
-    const DepthPoints own = along_depth(data, run, Metric::OwnShare, 0, 100);
+    const DepthPoints own = along_depth(data, run, &kOwnShare, 0, 100);
     REQUIRE(own.y.size() == all.rows.size());
     for (size_t i = 0; i < own.y.size(); ++i) {
       CHECK(own.x[i] == static_cast<float>(i + 1) / 2);  // two sub-layers a layer
       CHECK(own.y[i] == all.rows[i].back());
     }
-    const auto line = over_time(data, run, Metric::OwnShare, 0, 2);
+    const auto line = over_time(data, run, &kOwnShare, 0, 2);
     const auto at = std::ranges::find(line->x, 100.f);
     REQUIRE(at != line->x.end());
     CHECK(line->y[static_cast<size_t>(at - line->x.begin())] == all.rows[5].back());
   }
-  CHECK(stat_names(Metric::OwnShare, 0, 2, "").value == "beta2.4.4");
-  CHECK(stat_names(Metric::OwnShare, 0, 2, "enc.").value == "enc.beta2.4.4");
-  CHECK(stat_names(Metric::OwnShare, 0, 2, "dec.").value == "dec.beta2.6.6");  // with cross-attention
+  CHECK(stat_names(&kOwnShare, 0, 2, "").value == "beta2.4.4");
+  CHECK(stat_names(&kOwnShare, 0, 2, "enc.").value == "enc.beta2.4.4");
+  CHECK(stat_names(&kOwnShare, 0, 2, "dec.").value == "dec.beta2.6.6");  // with cross-attention
 }
 
 TEST_CASE(
@@ -39,7 +39,7 @@ TEST_CASE(
   view::LabData data;
   LabView view = *fixture::lab_view();
   const PlotOptions options{.step = 1};
-  CHECK(depth_plot(view, data, options, Metric::OwnShare).series.size() == 3);
+  CHECK(depth_plot(view, data, options, &kOwnShare).series.size() == 3);
   std::vector<StatInfo> layout{{"loss", 0}};
   std::vector<double> numbers{3};
   const auto put = [&](const std::string& name, int layer, double value) {
@@ -58,7 +58,7 @@ TEST_CASE(
   history->append(1, 3, 0.001, numbers);
   view.runs[1].history = history;
   view::LabData fresh;
-  const plot::PlotSpec plot = depth_plot(view, fresh, options, Metric::OwnShare);
+  const plot::PlotSpec plot = depth_plot(view, fresh, options, &kOwnShare);
   REQUIRE(plot.series.size() == 4);
   CHECK(plot.series.back().dash);
   CHECK(plot.series.back().y[0] == 0.03f);
@@ -151,8 +151,8 @@ TEST_CASE("a layer under the hand is marked in every plot by layer") {
   view::LabData data;
   PlotOptions options{.step = 214};
   options.hover_layer = 2;
-  CHECK(depth_plot(*lab.state.session.view, data, options, Metric::Gradient).hover == 3.0);
-  CHECK(depth_plot(*lab.state.session.view, data, options, Metric::LayerCosine).hover == 3.0);
+  CHECK(depth_plot(*lab.state.session.view, data, options, &kGradNorm).hover == 3.0);
+  CHECK(depth_plot(*lab.state.session.view, data, options, &kLayerCosine).hover == 3.0);
   CHECK(dependency_plots(*lab.state.session.view, data, options)[0].heat->marked_row == 4);
 }
 

@@ -25,7 +25,7 @@ std::string panels_as_text(const LabView& view, int step) {
   std::string text;
   for (const Panel& panel : panels::panels())
     for (const plot::PlotSpec& plot :
-         plots_of(panel, view, data, {.step = step}, panel.metric.value_or(Metric::Gradient)))
+         plots_of(panel, view, data, {.step = step}, panel.metric.value_or(&kGradNorm)))
       text += fmt::format("{}, {}\n{}\n", panel.id, plot.id, plot::to_text(plot));
   return text;
 }
@@ -51,10 +51,9 @@ TEST_CASE("what every metric says by layer and over time", "[listing]") {
     view::LabData data;
     const PlotOptions options{.step = 214};
     std::string text;
-    for (const MetricInfo& metric : metrics()) {
-      text +=
-          fmt::format("{}\n{}{}\n", metric.id, plot::to_text(depth_plot(*view, data, options, metric.metric)),
-                      plot::to_text(over_time_plots(*view, data, options, metric.metric)[0]));
+    for (const Metric metric : metrics()) {
+      text += fmt::format("{}\n{}{}\n", metric->id, plot::to_text(depth_plot(*view, data, options, metric)),
+                          plot::to_text(over_time_plots(*view, data, options, metric)[0]));
     }
     fixture::check_listing(std::string("metrics-") + language, text);
   }
@@ -148,11 +147,11 @@ class PlotScript {
   /// "rate", "loss", "state", "depth METRIC", "over METRIC A": a plot as Ctrl+T copies it, what can be dragged in it,
   /// and what is pale.
   std::string told(const std::string& what, const std::string& id, const std::string& letter) {
-    const auto metric = [&] { return std::ranges::find(metrics(), id, &MetricInfo::id)->metric; };
+    const auto metric = [&] { return *std::ranges::find(metrics(), id, &Number::id); };
     const plot::PlotSpec plot =
         what == "rate"    ? rate_plot(view_, data_, options_)
         : what == "state" ? hidden_norm_plot(view_, data_, options_)
-        : what == "loss"  ? plots_of(*find_panel("plot/loss"), view_, data_, options_, Metric::Gradient)[0]
+        : what == "loss"  ? plots_of(*find_panel("plot/loss"), view_, data_, options_, &kGradNorm)[0]
         : what == "depth" ? depth_plot(view_, data_, options_, metric())
                           : over_time_plots(view_, data_, options_,
                                             metric())[static_cast<size_t>(view::find_run(view_, letter[0]))];
@@ -272,7 +271,7 @@ TEST_CASE("every panel can be exported, under its term and its question, each as
   PlotOptions options{.step = view->step};
   std::set<std::string> files;
   for (const Panel& panel : panels::panels()) {
-    const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::Gradient));
+    const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(&kGradNorm));
     const bool of_each_run = panel.form == Form::Strips || panel.form == Form::Triangles;
     CHECK(plots.size() == (of_each_run ? view->runs.size() : 1));
     for (const plot::PlotSpec& plot : plots) {
@@ -327,9 +326,9 @@ panels::PlotOptions at_step(int step) { return panels::PlotOptions{.step = step}
 TEST_CASE("every metric is measured in both stacks, by layer and over time") {
   view::LabData data;
   const auto view = fixture::both_view();
-  for (const panels::MetricInfo& q : panels::metrics()) {
-    INFO(q.id);
-    const plot::PlotSpec plot = panels::depth_plot(*view, data, at_step(4), q.metric);
+  for (const Metric q : metrics()) {
+    INFO(q->id);
+    const plot::PlotSpec plot = panels::depth_plot(*view, data, at_step(4), q);
     for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
       INFO(id);
       const auto line = std::ranges::find(plot.series, id, &plot::Series::id);
@@ -340,7 +339,7 @@ TEST_CASE("every metric is measured in both stacks, by layer and over time") {
     for (view::Side side : {view::Side::Main, view::Side::Encoder}) {
       panels::PlotOptions options = at_step(4);
       options.side = side;
-      const auto plots = panels::over_time_plots(*view, data, options, q.metric);
+      const auto plots = panels::over_time_plots(*view, data, options, q);
       REQUIRE(plots.size() == 2);
       for (const plot::PlotSpec& s : plots) CHECK(s.series.size() == 6);
     }
@@ -409,7 +408,7 @@ TEST_CASE("networks without a residual stream have both numbers of every layer")
   for (const std::string& name : fixture::added_systems()) {
     INFO(name);
     const auto view = fixture::systems_view(name);
-    for (const Metric metric : {Metric::SpikeRatio, Metric::UpdateCosine}) {
+    for (const Metric metric : {&kSpikeRatio, &kUpdateCosine}) {
       const DepthPoints points = along_depth(data, view->runs[0], metric, 0, 4);
       REQUIRE(points.y.size() == static_cast<size_t>(view::layers_of(view->runs[0])));
       for (const float value : points.y) CHECK(std::isfinite(value));
@@ -435,7 +434,7 @@ PlotOptions as_map() {
 TEST_CASE("a map has a row for each sub-layer, and a column only where the run has been") {
   view::LabData data;
   const auto view = known_text();
-  const auto maps = over_time_plots(*view, data, as_map(), Metric::StreamVariance);
+  const auto maps = over_time_plots(*view, data, as_map(), &kInputVariance);
   REQUIRE(maps.size() == 3);
   for (const plot::PlotSpec& plot : maps) {
     REQUIRE(plot.heat);
@@ -448,12 +447,12 @@ TEST_CASE("a map has a row for each sub-layer, and a column only where the run h
   CHECK(cell(*maps[2].heat, 0, 0) == 2);   // the fixture's Pre-LN stream grows by one a layer
   CHECK(cell(*maps[2].heat, 10, 9) == 7);  // attention of layer 6
   CHECK(cell(*maps[0].heat, 10, 9) == 1);
-  const auto branches = over_time_plots(*view, data, as_map(), Metric::BranchVariance);
+  const auto branches = over_time_plots(*view, data, as_map(), &kBranchVariance);
   CHECK(cell(*branches[1].heat, 3, 50) == 0.5f);
   CHECK(branches[0].id != maps[0].id);
   // Without the choice, and of other numbers, the lines stay.
-  CHECK_FALSE(over_time_plots(*view, data, {}, Metric::BranchVariance)[0].heat);
-  CHECK_FALSE(over_time_plots(*view, data, as_map(), Metric::Gradient)[0].heat);
+  CHECK_FALSE(over_time_plots(*view, data, {}, &kBranchVariance)[0].heat);
+  CHECK_FALSE(over_time_plots(*view, data, as_map(), &kGradNorm)[0].heat);
 }
 
 TEST_CASE("the colours of a map are even in the logarithm") {
@@ -471,7 +470,7 @@ TEST_CASE("the colours of a map are even in the logarithm") {
 TEST_CASE("beside a map stands theory's start, of the placement that the run has") {
   view::LabData data;
   const auto view = known_text();
-  const auto maps = over_time_plots(*view, data, as_map(), Metric::StreamVariance);
+  const auto maps = over_time_plots(*view, data, as_map(), &kInputVariance);
   const theory::AtStart pre = theory::at_start(view->runs[2].spec->model, 0.07);
   REQUIRE(pre.sublayers.size() == 12);
   for (size_t row = 0; row < 12; ++row) {
@@ -491,7 +490,7 @@ TEST_CASE("beside a map stands theory's start, of the placement that the run has
 TEST_CASE("theory's numbers stand in a file at the sub-layers that they are of") {
   view::LabData data;
   const auto view = known_text();
-  const plot::PlotSpec map = over_time_plots(*view, data, as_map(), Metric::StreamVariance)[2];
+  const plot::PlotSpec map = over_time_plots(*view, data, as_map(), &kInputVariance)[2];
   std::istringstream lines(plot::to_csv(map));
   size_t found = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -201,11 +201,11 @@ TEST_CASE("every metric in every cell, six sizes, four scales") {
       lab.driver.frames(3);
       const bool compact =
           lab.ui.registry().find("plot/tab/Gradient by layer") || !lab.ui.registry().find("plot/hidden-norm");
-      for (const panels::MetricInfo& q : panels::metrics()) {
-        const std::string what = fmt::format("{}, {}x{} at {}", q.id, size.x, size.y, scale);
+      for (const panels::Metric q : panels::metrics()) {
+        const std::string what = fmt::format("{}, {}x{} at {}", q->id, size.x, size.y, scale);
         if (!compact) {
           for (const panels::Panel& panel : panels::panels())
-            if (panel.metric) choose(lab, panel.id, q.id);
+            if (panel.metric) choose(lab, panel.id, q->id);
           check_texts(lab, what);
           continue;
         }
@@ -218,7 +218,7 @@ TEST_CASE("every metric in every cell, six sizes, four scales") {
             if (c.name.starts_with("plot/tab/")) tabs.push_back(c.name);
           REQUIRE(tabs.size() >= 5);
           lab.driver.click(tabs[static_cast<size_t>(tab)]);
-          choose(lab, cell, q.id);
+          choose(lab, cell, q->id);
           check_texts(lab, what);
         }
       }

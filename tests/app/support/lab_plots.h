@@ -13,7 +13,7 @@ namespace normscope::fixture {
 inline plot::PlotSpec lab_plot(const char* panel, int step = 214) {
   view::LabData data;
   return panels::plots_of(*panels::find_panel(panel), *lab_view({.step = step}), data, {.step = step},
-                          panels::Metric::Gradient)[0];
+                          &kGradNorm)[0];
 }
 
 /// A handle goes along with the hand, in whole steps.

@@ -121,7 +121,7 @@ TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
   }
   for (NormKind kind : kNormKinds)
     known(std::string("diagram/kind/") + (kind == NormKind::None ? "off" : short_name(kind)));
-  for (const panels::MetricInfo& metric : panels::metrics()) CHECK(view::find_term(metric.term));
+  for (const panels::Metric metric : panels::metrics()) CHECK(view::find_term(panels::info(metric).term));
   for (const panels::Panel& panel : panels::panels())
     if (!panel.metric) CHECK(view::find_term(panel.term));
   for (const char* place : {"diagram/layer2/attn/stream", "diagram/enc/layer1/cross/before", "diagram/final",

@@ -243,7 +243,8 @@ TEST_CASE("verdicts of several seeds are counted, and those that learn have a me
 }
 
 TEST_CASE("a run of trained weights began below the plateau, and its verdict knows it at each later step") {
-  const std::vector<RunEvent> events{{1, Event::Started, ""}, {20, Event::LeftPlateau, kBeganBelow}};
+  const std::vector<RunEvent> events{{1, Event::Started, ""},
+                                     {20, Event::BeganBelow, "began below the plateau"}};
   CHECK(began_below(events));
   CHECK_FALSE(began_below(events, 19));
   CHECK_FALSE(began_below(std::vector<RunEvent>{{20, Event::LeftPlateau, "leaves the plateau"}}));

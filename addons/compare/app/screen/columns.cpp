@@ -282,15 +282,15 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const panels::MetricInfo& metric = panels::info(choice_.metric);
+  const Number& metric = panels::info(choice_.metric);
   const TextStyle small{Face::Sans, type::tick};
   constexpr float kKey = 120, kWords = 84;
-  float right = rect.right() - 40 - (metric.of_matrix ? 70 : 0);
+  float right = rect.right() - 40 - (metric.of_matrix() ? 70 : 0);
   const Rect of_matrix{right, rect.y + 6, 62, 24};
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
-    const bool gradient = choice_.metric == panels::Metric::Gradient;
-    std::string measure = gradient ? tr("Gradient") : metric.name;
+    const bool gradient = choice_.metric == &kGradNorm;
+    std::string measure = gradient ? tr("Gradient") : metric.label;
     if (measure[0] >= 'a' && measure[0] <= 'z') measure[0] += 'A' - 'a';  // it begins the title
     plot::PlotSpec head;
     head.title =
@@ -299,7 +299,7 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     panels::cell_panel(ui, "compare/maps", rect, head,
                        {.right = rect.right() - right, .metric = &choice_.metric, .term = metric.term});
   }
-  if (metric.of_matrix) {
+  if (metric.of_matrix()) {
     std::vector<std::string> labels;
     for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);

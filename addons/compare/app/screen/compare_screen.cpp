@@ -63,9 +63,9 @@ KeptChoice read(const ScreenSettings& settings, bool of_link) {
   choice.matrix = reader.whole("matrix", 0, 5, choice.matrix);
   if (const auto id = reader.text("metric")) {
     const auto& all = panels::metrics();
-    const auto one = std::ranges::find_if(all, [&](const auto& info) { return info.id == *id; });
+    const auto one = std::ranges::find(all, *id, &Number::id);
     if (one == all.end()) reader.refuse("metric", *id, "a quantity of the Compare screen");
-    choice.metric = one->metric;
+    choice.metric = *one;
   }
   choice.factor = reader.real("factor", 1.01, 1e6, choice.factor);
   if (!of_link)

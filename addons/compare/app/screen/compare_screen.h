@@ -30,7 +30,7 @@ struct KeptFile {
 struct KeptChoice {
   char baseline = 'B';
   int align = 0, matrix = 0;
-  panels::Metric metric = panels::Metric::Gradient;
+  panels::Metric metric = &kGradNorm;
   double factor = 4;
   std::vector<KeptFile> files{};  ///< by place
   bool operator==(const KeptChoice&) const = default;

@@ -180,9 +180,9 @@ using namespace link;
 using fixture::LiveDriver;
 
 TEST_CASE("links of comparisons are read back as they were written") {
-  for (const panels::MetricInfo& metric : panels::metrics())
+  for (const panels::Metric metric : panels::metrics())
     for (int i = 0; i < 6; ++i) {
-      const compare_screen::KeptChoice choice{static_cast<char>('A' + i % 4), i % 3, i, metric.metric,
+      const compare_screen::KeptChoice choice{static_cast<char>('A' + i % 4), i % 3, i, metric,
                                               1.5 * (1 + i)};
       LinkedView view;
       view.runs.push_back({'A', preset_run("pre"), {}});
@@ -197,7 +197,7 @@ TEST_CASE("Compare opens as it was set; files that it had open stay") {
   const auto screen = [](LiveDriver& lab) -> compare_screen::CompareScreen& {
     return fixture::made_screen<compare_screen::CompareScreen>(lab.state, Screen::Compare);
   };
-  compare_screen::KeptChoice choice{'A', 1, 2, panels::Metric::TokenCosine, 8};
+  compare_screen::KeptChoice choice{'A', 1, 2, &kTokenCosine, 8};
   screen(from).choose(choice);
   from.state.screens.shown = Screen::Compare;
   compare_screen::KeptChoice of_before;

@@ -29,7 +29,7 @@ PlotOptions of_weights() {
 TEST_CASE("a triangle of weights over depth has the weights that are read behind each sub-layer") {
   view::LabData data;
   const auto view = view_over_depth();
-  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), Metric::Gradient);
+  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), &kGradNorm);
   REQUIRE(plots.size() == 3);
   for (size_t run = 0; run < 2; ++run) {
     INFO(run);
@@ -62,7 +62,7 @@ TEST_CASE("a triangle of weights over depth has the weights that are read behind
 TEST_CASE("the triangle of weights says what it shows, and how many outputs count at the end") {
   view::LabData data;
   const auto view = view_over_depth();
-  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), Metric::Gradient);
+  const auto plots = plots_of(*find_panel("plot/dependency"), *view, data, of_weights(), &kGradNorm);
   CHECK(plots[0].title == "Weights over depth");
   CHECK(plots[2].title == plots[0].title);
   CHECK(plots[0].y.label == "weight over depth at step 4, A: " + view->runs[0].name);
@@ -179,11 +179,11 @@ TEST_CASE("the gradient of a stream stands by layer and over time, of the runs t
   const auto view = view_of_streams();
   for (int stream = 1; stream <= 4; ++stream) {
     INFO(stream);
-    const plot::PlotSpec plot = depth_plot(*view, data, of_stream(stream), Metric::Gradient);
+    const plot::PlotSpec plot = depth_plot(*view, data, of_stream(stream), &kGradNorm);
     REQUIRE(plot.series.size() >= (stream > 2 ? 1 : 2));
     CHECK(plot.y.label == fmt::format("root mean square of the gradient of stream {} at step 3", stream));
     CHECK(plot.note == "root mean square of ∂L/∂s, log scale");
-    const auto strips = over_time_plots(*view, data, of_stream(stream), Metric::Gradient);
+    const auto strips = over_time_plots(*view, data, of_stream(stream), &kGradNorm);
     for (const size_t run : {size_t{0}, size_t{2}}) {
       const bool has = stream <= (run == 0 ? 4 : 2);
       const auto line = std::ranges::find(plot.series, run == 0 ? "A" : "C", &plot::Series::id);
@@ -200,8 +200,8 @@ TEST_CASE("the gradient of a stream stands by layer and over time, of the runs t
     CHECK(std::ranges::find(plot.series, "B", &plot::Series::id) == plot.series.end());
     CHECK(strips[1].series.empty());
   }
-  const auto first = depth_plot(*view, data, of_stream(1), Metric::Gradient),
-             second = depth_plot(*view, data, of_stream(2), Metric::Gradient);
+  const auto first = depth_plot(*view, data, of_stream(1), &kGradNorm),
+             second = depth_plot(*view, data, of_stream(2), &kGradNorm);
   CHECK(first.series.back().y[0] != second.series.back().y[0]);
 }
 

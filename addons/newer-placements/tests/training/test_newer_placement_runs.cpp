@@ -100,9 +100,8 @@ TEST_CASE("prores: a fork goes on where the branches of its run stand") {
 // Fresh hyper-connections carry each stream on alone, and a copy of the embedding in each: both numbers are known then.
 
 double number_of(Run& run, std::string_view name) {
-  for (const experiments::EndNumber* number : experiments::kEndNumbers)
-    if (number->name == name) return number->measure(run);
-  return experiments::kUnknown;
+  const experiments::EndNumber* number = experiments::end_number(name);
+  return number ? number->measure(run) : experiments::kUnknown;
 }
 
 }  // namespace

@@ -12,9 +12,17 @@
 #include "app/course/tables.h"
 #include "engine/core/boundary.h"
 #include "training/files/places.h"
+#include "training/io/text.h"
 
 namespace normscope::reproduce {
 namespace {
+
+/// Whether a number at the end of a run says how good it is, a loss or a score; others say when or whether it learns.
+bool is_quality(std::string_view y) {
+  const experiments::EndNumber* number = experiments::end_number(y);
+  return number && std::isfinite(number->better) && !std::isnan(number->not_finite);
+}
+bool is_loss(std::string_view y) { return is_quality(y) && experiments::end_number(y)->better < 0; }
 
 void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& arms) {
   if (m.curve.empty()) {
@@ -23,39 +31,36 @@ void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& ar
     return;
   }
   const Line* line = claim.line(m.curve);
-  const bool score = line->y == "accuracy" || line->y == "uas" || line->y == "bleu";
-  if ((line->of == Line::Of::Runs || line->of == Line::Of::Grid) && (score || is_loss(line->y)))
+  if ((line->of == Line::Of::Runs || line->of == Line::Of::Grid) && is_quality(line->y))
     arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
 }
 
 /// 1 where more of the number at the end of a run is better, -1 where less is, NaN where neither can be said.
 double better_of(std::string_view y) {
-  if (is_loss(y) || y == "since") return -1;
-  const bool score = y == "learns" || y == "finite" || y == "accuracy" || y == "uas" || y == "bleu";
-  return score ? 1 : std::numeric_limits<double>::quiet_NaN();
+  const experiments::EndNumber* number = experiments::end_number(y);
+  return number ? number->better : experiments::kUnknown;
 }
 
-/// Empty where the line's kind has the number line.y; otherwise lists the numbers that it has.
-std::string unknown_number(const Line& line) {
+/// Empty where the line's kind has the number line.y; otherwise says what was expected.
+Message unknown_number(const Line& line) {
   using Of = Line::Of;
-  const auto among = [&](std::initializer_list<const char*> names) -> std::string {
-    if (std::ranges::find(names, line.y) != names.end()) return {};
-    return fmt::format("{}", fmt::join(names, ", "));
+  constexpr std::string_view kOfSteps[] = {"loss", "excess"};
+  const auto among = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, line.y) != names.end() ? Message()
+                                                           : expected(line.y, {names.begin(), names.end()});
   };
   switch (line.of) {
     case Of::Run:
       if (line.y == "loss" || line.y == "excess" || experiments::is_number_of_a_step(line.y, false))
         return {};
-      return "loss, excess, a number of a step as dec.L01.ffn.w2.grad_norm, or two as 'a / b'";
+      return expected_number(line.y, kOfSteps, false);
     case Of::Profile:
       if (experiments::is_number_of_a_step(line.y, true)) return {};
-      return "a number of a layer with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b'";
+      return expected_number(line.y, {}, true);
     case Of::Runs:
     case Of::Grid:
-      if (!experiments::measured_for(line.y).empty()) return {};
-      return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
-                    "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares",
-                    "late_fall"});
+      if (experiments::end_number(line.y) || !experiments::measured_for(line.y).empty()) return {};
+      return experiments::expected_at_end(line.y);
     case Of::Shares:
       return among({"own", "sum", "input"});
     case Of::LeftOut:
@@ -63,7 +68,7 @@ std::string unknown_number(const Line& line) {
     case Of::Fresh:
       return {};
   }
-  return "another kind of line";
+  return {};
 }
 
 constexpr size_t kMaxCells = 200;
@@ -263,8 +268,8 @@ Line read_line(const std::string& id, Table t, const course::Lesson& language) {
     constexpr const char* kPrefixes[] = {"", "enc.", "dec."};
     line.stack = kPrefixes[t.choice("stack", stacks, 0)];
   }
-  if (const std::string expected = unknown_number(line); !expected.empty())
-    t.refuse("y", Message("'{}' is not measured there: expected {}", line.y, expected));
+  if (const Message expected = unknown_number(line); !expected.empty())
+    t.refuse("y", Message("'{}' is not measured there: {}", line.y, expected));
   t.done();
   return line;
 }
@@ -479,10 +484,6 @@ const Control* Claim::control(std::string_view run_id) const {
   return it == controls.end() ? nullptr : &*it;
 }
 
-bool is_loss(std::string_view y) {
-  return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
-}
-
 std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
   std::vector<Arm> arms;
   if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
@@ -507,7 +508,7 @@ experiments::Names numbers_of(const Claim& claim) {
   experiments::Names numbers;
   for (const Line& line : claim.lines) {
     const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
-    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
+    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares)
       numbers.insert(experiments::kLayers);
     if (line.of == Line::Of::LeftOut) numbers.insert(experiments::kLeftOut);
     if (line.of == Line::Of::Runs || line.of == Line::Of::Grid)

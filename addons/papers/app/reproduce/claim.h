@@ -181,9 +181,6 @@ struct Claim {
 /// The suffix of a line's id: LINE.late_fall is how far each loss of LINE falls over the last quarter of its run. A
 /// claim of quality has it for each line of losses at the end of runs.
 inline constexpr const char* kLateFall = ".late_fall";
-/// Whether a number at the end of a run is a loss, in nats or in bits.
-bool is_loss(std::string_view y);
-
 /// What the claim's lines need measured of its runs.
 experiments::Names numbers_of(const Claim& claim);
 

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <iterator>
-#include <numbers>
 #include <numeric>
 
 #include "training/io/codec.h"
@@ -14,8 +13,6 @@ namespace {
 using course::CurveData;
 using experiments::StudyRun, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
     experiments::Moment, experiments::OnProgress, experiments::ResultStore, experiments::RunnerOptions;
-
-constexpr double kNever = std::numeric_limits<double>::infinity();
 
 /// The runs of a grid, the first axis fastest.
 std::vector<StudyRun> cells_of(const std::vector<grid::Axis>& axes, const StudyRun& base) {
@@ -52,59 +49,6 @@ std::vector<double> xs_of(const Line& line, size_t count) {
   return xs;
 }
 
-/// Of the stack that predicts, where there are two.
-double sum_of_own(const Moment& start) {
-  const bool two =
-      std::ranges::any_of(start.names, [](const auto& name) { return name.starts_with("dec."); });
-  double sum = 0;
-  bool any = false;
-  for (size_t i = 0; i < start.names.size(); ++i) {
-    const std::string& name = start.names[i];
-    const size_t beta = name.find("beta2.");
-    if (beta == name.npos || (two && !name.starts_with("dec.")) || name.ends_with(".sum") ||
-        name.ends_with(".0"))
-      continue;
-    sum += start.values[i];
-    any = true;
-  }
-  return any ? sum : kUnknown;
-}
-
-/// The fall, in nats, of the straight line fitted to the last quarter of a run's losses.
-double late_fall(const RunNumbers& run) {
-  const size_t count = std::max<size_t>(run.curve.size() / 4, 2);
-  if (run.curve.size() < count) return kUnknown;
-  const double middle = (static_cast<double>(count) - 1) / 2;
-  double product = 0, square = 0;
-  for (size_t i = 0; i < count; ++i) {
-    const double x = static_cast<double>(i) - middle;
-    product += x * run.curve[run.curve.size() - count + i];
-    square += x * x;
-  }
-  return -product / square * static_cast<double>(count);
-}
-
-/// Counts the loss of a run that was not finite as infinite, and its scores as 0.
-double at_end(const RunNumbers& run, const std::string& y) {
-  if (run.verdict == Verdict::NotFinite) {
-    if (is_loss(y) || y == "late_fall") return kNever;
-    if (y == "accuracy" || y == "uas" || y == "bleu") return 0;
-  }
-  if (y == "final_loss") return run.loss;
-  if (y == "final_excess") return run.loss - run.level;
-  if (y == "learns") return run.verdict == Verdict::Learns ? 1 : 0;
-  if (y == "since") return run.verdict == Verdict::Learns ? run.verdict.since : kNever;
-  if (y == "finite") return run.verdict == Verdict::NotFinite ? 0 : 1;
-  if (y == "validation_loss") return run.validation;
-  if (y == "validation_bits") return run.validation / std::numbers::ln2;
-  if (y == "validation_gap") return run.validation - run.loss;
-  if (y == "late_fall") return late_fall(run);
-  if (y == "accuracy") return run.accuracy;
-  if (y == "uas") return run.score_of(y);
-  if (y == "own_shares") return sum_of_own(run.start);
-  return experiments::number_at_end(run, y);
-}
-
 [[noreturn]] void refuse_number(const Line& line, const std::string& name) {
   fail("curve." + line.id, "the run has no number {}: expected one that a run of this kind has", name);
 }
@@ -138,7 +82,7 @@ CurveData run_curve(const Line& line, const RunNumbers& taken) {
   if (line.y == "loss" || line.y == "excess") {
     data = losses_of(line, taken);
   } else {
-    const auto [top, below] = two_names(line.y);
+    const auto [top, below] = two_names(stat_of(line.y));
     data = over_steps(line, taken, top);
     if (!below.empty()) {
       const CurveData other = over_steps(line, taken, below);
@@ -171,11 +115,11 @@ void require_number(const Line& line, const RunNumbers& taken, bool there) {
 }
 
 CurveData profile_of(const Line& line, const RunNumbers& taken, int32_t layers) {
-  const auto [top, below] = two_names(line.y);
+  const auto [top, below] = two_names(stat_of(line.y));
   CurveData data;
   for (int32_t layer = 1; layer <= layers; ++layer) {
-    double y = at_moment(line, taken, course::of_layer(top, layer));
-    if (!below.empty()) y /= at_moment(line, taken, course::of_layer(below, layer));
+    double y = at_moment(line, taken, of_layer(top, layer));
+    if (!below.empty()) y /= at_moment(line, taken, of_layer(below, layer));
     data.x.push_back(layer);
     data.y.push_back(y);
   }
@@ -259,7 +203,8 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
     for (size_t i = 0; i < cells.size(); ++i) {
       const RunNumbers* taken = trained_in(numbers, cells[i]);
       if (!taken) return std::nullopt;
-      losses[i] += at_end(*taken, "validation_loss") / static_cast<double>(kTuningSeeds.size());
+      losses[i] +=
+          experiments::number_at_end(*taken, "validation_loss") / static_cast<double>(kTuningSeeds.size());
     }
   }
   return losses;
@@ -534,7 +479,7 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
   }
   CurveData data{xs_of(line, taken.size()), {}};
   for (const RunNumbers* one : taken) {
-    data.y.push_back(at_end(*one, line.y));
+    data.y.push_back(experiments::number_at_end(*one, line.y));
     require_number(line, *one, !std::isnan(data.y.back()));
   }
   return data;

@@ -7,9 +7,8 @@ namespace {
 
 double number_of(const RunSpec& spec, std::string_view name) {
   const auto run = make_run(spec);
-  for (const experiments::EndNumber* number : experiments::kEndNumbers)
-    if (number->name == name) return number->measure(*run);
-  return experiments::kUnknown;
+  const experiments::EndNumber* number = experiments::end_number(name);
+  return number ? number->measure(*run) : experiments::kUnknown;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ Exit record(const RecorderOptions& options) {
   size_t unknown = 0;
   for (const records::LogName& name : names) {
     unknown += !name.tensor.known();
-    rows.push_back({shown_name(name.theirs), std::string(kLogFields[name.field].key), meaning(name)});
+    rows.push_back({shown_name(name.theirs), name.field->field, meaning(name)});
   }
   say("{}{} names, {} of them not known\n", text_table(rows, "lll"), names.size(), unknown);
   return Exit::Ok;
