@@ -73,9 +73,12 @@ std::shared_ptr<const History> without_the_way(const std::shared_ptr<const Histo
 
 }  // namespace
 
+bool RunRecord::keeps_network_of(const Keyframe& frame) const {
+  return std::ranges::none_of(edits,
+                              [&](const Edit& edit) { return edit.step > frame.step && !is_live(edit.key); });
+}
+
 std::shared_ptr<const RunRecord> RunRecord::at(const std::shared_ptr<const Keyframe>& frame) const {
-  const auto changes_network = [&](const Edit& edit) { return edit.step > frame->step && !is_live(edit.key); };
-  if (std::ranges::any_of(edits, changes_network)) return nullptr;
   auto made = std::make_shared<RunRecord>(*this);
   cut(*made, frame->step, true);
   made->end = frame;

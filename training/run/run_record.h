@@ -119,7 +119,9 @@ struct RunRecord : RunIdentity {
   int32_t steps() const { return static_cast<int32_t>(losses.size()); }
   bool whole() const { return history && end; }
   size_t bytes() const;
-  /// The run as it was at one of its keyframes, with the edits up to there. Null where its network changed since.
+  /// Whether no edit after a keyframe changed the network.
+  bool keeps_network_of(const Keyframe& frame) const;
+  /// The run as it was at such a keyframe of its own, with the edits up to there.
   std::shared_ptr<const RunRecord> at(const std::shared_ptr<const Keyframe>& frame) const;
   /// The record as an answer to a wish of the same key: under the wish's own settings, and cut where it is longer. Null
   /// where it does not cover what is wanted.

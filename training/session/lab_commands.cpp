@@ -181,7 +181,7 @@ void LabTrainer::serve(const session::Reset& asked) {
 /// Keeps the runs that are shown for undo, and makes room for others in their place.
 void LabTrainer::begin_lineage() {
   Kept leave;
-  for (LabEntry* entry : now_.entries()) leave.push_back(std::make_shared<const KeptRun>(as_left(*entry)));
+  for (LabEntry* entry : now_.entries()) leave.push_back(as_left(*entry));
   const std::shared_ptr<const std::string> window = now_.window;
   now_ = {};
   now_.lineage = ++lineages_;

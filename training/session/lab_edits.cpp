@@ -155,7 +155,7 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   const LabEntry& from = entry(source);
   made->letter = 'D';
   made->forked_from = &from == now_.fork.get() ? from.forked_from : source;
-  if (now_.fork) keep(std::make_shared<const KeptRun>(as_left(*now_.fork)));
+  if (now_.fork) keep(as_left(*now_.fork));
   now_.fork = std::move(made);
   if (!train) return;
   bring_budget();

@@ -195,7 +195,7 @@ class LabTrainer {
     std::vector<Found> found;     ///< somewhere else
   };
   Exchange exchange_for(const session::Session& to);
-  KeptRun as_left(LabEntry& entry);
+  std::shared_ptr<const KeptRun> as_left(LabEntry& entry);
   void keep(std::shared_ptr<const KeptRun> run);
   void keep_copy(LabEntry& entry);
   bool drop_kept();

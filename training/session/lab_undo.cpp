@@ -55,12 +55,12 @@ void LabTrainer::step_back(bool undo, session::Ticket ticket) {
   log_.stepped(undo, std::move(left), std::move(now));
 }
 
-KeptRun LabTrainer::as_left(LabEntry& entry) {
-  KeptRun kept;
-  static_cast<LabCard&>(kept) = entry;
-  kept.shown = shown_run(entry);
-  kept.record = std::make_shared<const RunRecord>(entry.run->record_to_go_on());
-  kept.task = entry.run->shared_task();
+std::shared_ptr<const KeptRun> LabTrainer::as_left(LabEntry& entry) {
+  auto kept = std::make_shared<KeptRun>();
+  static_cast<LabCard&>(*kept) = entry;
+  kept->shown = shown_run(entry);
+  kept->record = std::make_shared<const RunRecord>(entry.run->record_to_go_on());
+  kept->task = entry.run->shared_task();
   return kept;
 }
 
@@ -69,17 +69,25 @@ void LabTrainer::keep(std::shared_ptr<const KeptRun> run) {
   while (kept_.size() > kMaxRuns && kept_bytes() > options_.kept_bytes) drop_kept();
 }
 
+namespace {
+
+std::shared_ptr<const KeptRun> without_keyframes(const KeptRun& run) {
+  auto made = std::make_shared<KeptRun>(run);
+  auto record = std::make_shared<RunRecord>(*run.record);
+  record->frames.clear();
+  made->record = std::move(record);
+  return made;
+}
+
+}  // namespace
+
 /// Keeps a run as it stands before an edit of its next step. Of a hand that changes it once more before that step, the
 /// state is kept already.
 void LabTrainer::keep_copy(LabEntry& entry) {
   const std::vector<Edit>& edits = entry.run->edits();
   if (entry.run->steps_done() == 0 || (!edits.empty() && edits.back().step > entry.run->steps_done())) return;
-  KeptRun kept = as_left(entry);
-  auto record = *kept.record;
-  record.frames.clear();  // the run itself still has them
-  if (!has_room(static_cast<int64_t>(record.bytes()))) return;
-  kept.record = std::make_shared<const RunRecord>(std::move(record));
-  keep(std::make_shared<const KeptRun>(std::move(kept)));
+  auto kept = without_keyframes(*as_left(entry));  // the run itself still has them
+  if (has_room(static_cast<int64_t>(kept->record->bytes()))) keep(std::move(kept));
 }
 
 /// Drops what can be missed best: keyframes of the oldest run that has any, else the oldest run. False: nothing is kept.
@@ -87,12 +95,10 @@ bool LabTrainer::drop_kept() {
   if (kept_.empty()) return false;
   const auto oldest =
       std::ranges::find_if(kept_, [](const auto& one) { return !one->record->frames.empty(); });
-  if (oldest == kept_.end()) return kept_.erase(kept_.begin()), true;
-  auto run = std::make_shared<KeptRun>(**oldest);
-  auto record = std::make_shared<RunRecord>(*run->record);
-  record->frames.clear();
-  run->record = std::move(record);
-  *oldest = std::move(run);
+  if (oldest == kept_.end())
+    kept_.erase(kept_.begin());
+  else
+    *oldest = without_keyframes(**oldest);
   return true;
 }
 
@@ -104,15 +110,14 @@ void LabTrainer::serve(const session::ForgetChanges&) {
 /// The kept run that is to be shown, or the state from which it takes the fewest steps to it, at `step` or before:
 /// nothing if there is none. `leave` are runs that are not shown from now on.
 LabTrainer::Found LabTrainer::nearest(const session::ShownRun& run, int32_t step, const Kept& leave) {
-  Found best;
-  int32_t reached = 0;
   if (run.hold >= 0) step = std::min(step, run.hold);
+  std::shared_ptr<const KeptRun> best;
+  std::shared_ptr<const Keyframe> newest;
   const auto try_state = [&](const auto& kept, const std::shared_ptr<const Keyframe>& frame) {
-    if (frame->step <= reached || frame->step > step || !run.shares(kept->shown, frame->step)) return;
-    auto state = kept->record->at(frame);
-    if (!state) return;
-    reached = frame->step;
-    best = {kept, std::move(state)};
+    if (frame->step <= (newest ? newest->step : 0) || frame->step > step) return;
+    if (!run.shares(kept->shown, frame->step) || !kept->record->keeps_network_of(*frame)) return;
+    best = kept;
+    newest = frame;
   };
   for (const Kept* runs : {&std::as_const(kept_), &leave})
     for (auto kept = runs->rbegin(); kept != runs->rend(); ++kept) {
@@ -120,7 +125,7 @@ LabTrainer::Found LabTrainer::nearest(const session::ShownRun& run, int32_t step
       for (const auto& frame : (*kept)->record->frames) try_state(*kept, frame);
       if (!(*kept)->record->broken) try_state(*kept, (*kept)->record->end);
     }
-  return best;
+  return best ? Found{best, best->record->at(newest)} : Found{};
 }
 
 /// A run as it was left, or on its way there.
@@ -179,16 +184,18 @@ bool LabTrainer::stays(LabEntry& entry, const session::Session& to) {
 
 LabTrainer::Exchange LabTrainer::exchange_for(const session::Session& to) {
   Exchange made;
-  for (LabEntry* entry : now_.entries())
-    if (!stays(*entry, to)) made.leave.push_back(std::make_shared<const KeptRun>(as_left(*entry)));
-  std::vector<RunSpec> missing;
   for (const session::ShownRun& run : to.runs) {
     LabEntry* shown = now_.find(run.letter);
     made.stay.push_back(shown && stays(*shown, to) ? shown : nullptr);
+  }
+  for (LabEntry* entry : now_.entries())
+    if (std::ranges::find(made.stay, entry) == made.stay.end()) made.leave.push_back(as_left(*entry));
+  std::vector<RunSpec> missing;
+  for (size_t i = 0; i < to.runs.size(); ++i) {
     made.found.emplace_back();
-    if (made.stay.back()) continue;
-    made.found.back() = nearest(run, to.instant ? 0 : to.step, made.leave);
-    missing.push_back(*run.origin);
+    if (made.stay[i]) continue;
+    made.found.back() = nearest(to.runs[i], to.instant ? 0 : to.step, made.leave);
+    missing.push_back(*to.runs[i].origin);
   }
   make_room(missing);
   return made;

@@ -59,11 +59,9 @@ fs::path first_module(const fs::path& folder) try {
   const std::string path = (folder / "modules.json").string();
   const auto json = read_input_file_if_there(path, input::kPublishedConfig);
   if (!json) return {};
-  for (const InputValue& module : InputValue::parse(*json, {"published {}", path}).list(0, 100)) {
-    const fs::path part = module.at("path").text(1000);
-    return part.empty() || part != part.filename() ? fs::path() : folder / part;
-  }
-  return {};
+  const auto modules = InputValue::parse(*json, {"published {}", path}).list(1, 100);
+  const fs::path part = modules.front().at("path").text(1000);
+  return part.empty() || part != part.filename() ? fs::path() : folder / part;
 } catch (const Error&) {
   return {};  // of another program
 }

@@ -94,7 +94,8 @@ class Rows : public ForeignReader {
   LogAbout about_;
 };
 
-class TableRows : public Rows {
+/// A file line by line.
+class LineRows : public Rows {
  public:
   using Rows::Rows;
 
@@ -117,8 +118,19 @@ class TableRows : public Rows {
   }
 
  private:
-  virtual void begin() { columns_.reset(); }
-  virtual void row(std::string_view line) {
+  virtual void begin() = 0;  ///< of a file
+  virtual void row(std::string_view line) = 0;
+
+  std::string waiting_;  ///< the beginning of a row
+};
+
+class TableRows : public LineRows {
+ public:
+  using LineRows::LineRows;
+
+ private:
+  void begin() override { columns_.reset(); }
+  void row(std::string_view line) override {
     ++read_.lines;
     if (line.find_first_not_of(" \t\r") == line.npos) return;
     if (!columns_) {
@@ -139,7 +151,6 @@ class TableRows : public Rows {
         numbers_.add(static_cast<int64_t>(step), columns_->names[i], value);
   }
 
-  std::string waiting_;  ///< the beginning of a row
   std::optional<Columns> columns_;
 };
 
@@ -270,35 +281,35 @@ PrintedLine printed_line(std::string_view line) {
   return printed;
 }
 
-/// Whether a line is one of a training: it has a loss, and a step or the form of a dictionary.
-bool is_of_training(const PrintedLine& line, std::string_view text) {
-  const auto is_loss = [](const auto& number) {
-    const auto of = scalar_name(number.first).of;
-    return of == ScalarName::Of::Loss || of == ScalarName::Of::Validation;
-  };
+bool has(const PrintedLine& line, ScalarName::Of of) {
+  return std::ranges::any_of(line.numbers,
+                             [of](const auto& number) { return scalar_name(number.first).of == of; });
+}
+
+/// A line of a training: it has a loss, and a step or the form of a dictionary. Nothing for any other.
+std::optional<PrintedLine> training_line(std::string_view text) {
   const std::string_view begin = trimmed(text).substr(0, 2);
-  const bool is_line = begin == "{'" || (line.step && !begin.starts_with('{') && begin != "[{");
-  return is_line && std::ranges::any_of(line.numbers, is_loss);
+  const bool dictionary = begin == "{'";
+  if (!dictionary && (begin.starts_with('{') || begin == "[{")) return {};  // JSON
+  PrintedLine line = printed_line(text);
+  const bool tells = has(line, ScalarName::Of::Loss) || has(line, ScalarName::Of::Validation);
+  return tells && (dictionary || line.step) ? std::optional(std::move(line)) : std::nullopt;
 }
 
 /// Lines that a training printed, between others.
-class PrintedRows : public TableRows {
+class PrintedRows : public LineRows {
  public:
-  using TableRows::TableRows;
+  using LineRows::LineRows;
 
  private:
   void begin() override { counted_ = 0; }
   void row(std::string_view text) override {
     ++read_.lines;
-    const PrintedLine line = printed_line(text);
-    if (!is_of_training(line, text)) return;
-    const bool trains = std::ranges::any_of(line.numbers, [](const auto& number) {
-      return scalar_name(number.first).of == ScalarName::Of::Loss;
-    });
-    if (!line.step && std::exchange(told_, true) == false)
-      numbers_.note("has no step: such lines are counted");
-    const int64_t step = line.step ? * line.step : counted_ += trains;
-    for (const auto& [name, value] : line.numbers) numbers_.add(step, name, value);
+    const auto line = training_line(text);
+    if (!line) return;
+    if (!line->step && !std::exchange(told_, true)) numbers_.note("has no step: such lines are counted");
+    if (!line->step) counted_ += has(*line, ScalarName::Of::Loss);
+    for (const auto& [name, value] : line->numbers) numbers_.add(line->step.value_or(counted_), name, value);
   }
 
   int64_t counted_ = 0;  ///< lines of training without a step
@@ -309,9 +320,7 @@ class PrintedRows : public TableRows {
 
 bool is_printed(std::string_view head) {
   for (size_t begin = 0, end = 0; (end = head.find('\n', begin)) != head.npos; begin = end + 1)
-    if (const std::string_view line = head.substr(begin, end - begin);
-        is_of_training(printed_line(line), line))
-      return true;
+    if (training_line(head.substr(begin, end - begin))) return true;
   return false;
 }
 

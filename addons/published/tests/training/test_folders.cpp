@@ -149,6 +149,28 @@ TEST_CASE("published: weights that are cut, not there or pickled") {
   CHECK(contains(copied.refused(), "is a broken pickle"));
 }
 
+namespace {
+
+published::WeightTensors read_torch(const std::string& bytes) {
+  return published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "f.bin");
+}
+
+/// A file that is cut is refused; wrong bytes are refused, or are other numbers.
+void survives_damage(const std::string& whole) {
+  for (size_t length = 0; length < whole.size(); length += 7)
+    CHECK_THROWS_AS(read_torch(whole.substr(0, length)), Error);
+  for (size_t at = 0; at < whole.size(); ++at) {
+    std::string other = whole;
+    other[at] = static_cast<char>(other[at] ^ 0x41);
+    try {
+      read_torch(other);
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
+
 TEST_CASE("published: PyTorch's own file has the numbers that it has as safetensors") {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
   const published::Weights weights = published::Weights::open(folder);
@@ -160,34 +182,19 @@ TEST_CASE("published: PyTorch's own file has the numbers that it has as safetens
     CHECK(std::ranges::equal(weights.tensor(name).bytes, twin.bytes(name)));
   }
   const std::string whole = test::read_all(folder + "pytorch_model.bin");
-  const auto read = [](const std::string& bytes) {
-    published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "cut.bin");
-  };
-  CHECK(contains(error_of([&] { read(whole.substr(0, whole.size() / 2)); }), "(is it truncated?)"));
-  CHECK(contains(error_of([&] { read(test::replaced(whole, "data/1PK", "data/0PK")); }), "is there twice"));
-  for (size_t length = 0; length < whole.size(); length += 7)
-    CHECK_THROWS_AS(read(whole.substr(0, length)), Error);
-  for (size_t at = 0; at < whole.size(); ++at) {  // wrong bytes are refused, or are other numbers
-    std::string other = whole;
-    other[at] = static_cast<char>(other[at] ^ 0x41);
-    try {
-      read(other);
-    } catch (const Error&) {
-    }
-  }
+  CHECK(contains(error_of([&] { read_torch(whole.substr(0, whole.size() / 2)); }), "(is it truncated?)"));
+  CHECK(contains(error_of([&] { read_torch(test::replaced(whole, "data/1PK", "data/0PK")); }),
+                 "is there twice"));
+  survives_damage(whole);
 }
 
 TEST_CASE("published: PyTorch's file of before version 1.6 is read, views and transposed matrices too") {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
   const SafetensorsFile twin = SafetensorsFile::map(folder + "twin.safetensors");
-  const auto read = [](const std::string& bytes) {
-    return published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()},
-                                       "old.bin");
-  };
   for (const char* name : {"older.bin", "strided.bin", "checkpoint.bin"}) {
     INFO(name);
     const std::string whole = test::read_all(folder + name);
-    const published::WeightTensors all = read(whole);
+    const published::WeightTensors all = read_torch(whole);
     CHECK(all.size() == twin.names().size());
     for (const std::string& tensor : twin.names()) {
       INFO(tensor);
@@ -195,18 +202,10 @@ TEST_CASE("published: PyTorch's file of before version 1.6 is read, views and tr
       CHECK(all.at(tensor).shape == twin.shape(tensor));
       CHECK(std::ranges::equal(all.at(tensor).bytes, twin.bytes(tensor)));
     }
-    for (size_t length = 0; length < whole.size(); length += 7)
-      CHECK_THROWS_AS(read(whole.substr(0, length)), Error);
-    for (size_t at = 0; at < whole.size(); ++at) {  // wrong bytes are refused, or are other numbers
-      std::string other = whole;
-      other[at] = static_cast<char>(other[at] ^ 0x41);
-      try {
-        read(other);
-      } catch (const Error&) {
-      }
-    }
+    survives_damage(whole);
   }
-  CHECK(contains(error_of([&] { read(test::read_all(folder + "repeated.bin")); }), "\"w\" repeats numbers"));
+  CHECK(contains(error_of([&] { read_torch(test::read_all(folder + "repeated.bin")); }),
+                 "\"w\" repeats numbers"));
 }
 
 TEST_CASE("published: a config.json that names nothing leaves the family to the tensors") {
