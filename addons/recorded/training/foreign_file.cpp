@@ -2,6 +2,7 @@
 
 #include "addons/recorded/training/event_file.h"
 #include "addons/recorded/training/table_file.h"
+#include "training/files/file_kind.h"
 
 namespace normscope::records {
 namespace {
@@ -9,6 +10,33 @@ namespace {
 constexpr size_t kLongestHead = size_t{1} << 16;  // bytes of a table's first line
 
 std::string_view first_line(std::string_view head) { return head.substr(0, head.find('\n')); }
+
+// The value of a name in the outermost object. Only brackets and quotes are read: a line of a log may be longer than
+// the head, and Python writes NaN and Infinity, which are no JSON.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
+  int depth = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '{' || line[at] == '[') ++depth;
+    if (line[at] == '}' || line[at] == ']') --depth;
+    if (line[at] != '"') continue;
+    const size_t begin = ++at;
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    const size_t colon = line.find_first_not_of(" \t", at + 1);
+    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
+      continue;
+    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+  }
+  return {};
+}
+
+/// A line of a step, or the header of our log.
+bool is_of_log(std::string_view line) {
+  const std::optional<std::string_view> format = value_of(line, "format");
+  return !has_history(line) && ((format && format->starts_with("\"normscope log")) ||
+                                std::ranges::any_of(kStepNames, [&](std::string_view name) {
+                                  return value_of(line, name).has_value();
+                                }));
+}
 
 }  // namespace
 
@@ -18,16 +46,35 @@ bool is_undecided(std::string_view head) {
   return !line_ends && !is_event_file(head) && (!head.starts_with('{') || head == "{" || head == "{\r");
 }
 
-bool is_foreign(std::string_view head) {
-  return is_event_file(head) || has_history(head) || is_table(first_line(head)) || is_printed(head);
+bool says_format(std::string_view head) {
+  const std::string_view line = first_line_of_json(head);
+  return !line.empty() && !head.ends_with(line) && is_of_log(line);
 }
 
-std::unique_ptr<ForeignReader> foreign_reader(std::string_view head, const std::string& path,
-                                              LinesRead& read) {
-  if (is_event_file(head)) return event_reader(head, path, read);
-  if (!has_history(head) && is_printed(head)) return printed_reader(path, read);
-  if (is_history(head)) return history_reader(path, read);
-  return is_table(first_line(head)) ? table_reader(path, read) : nullptr;
+LogFormat format_of(std::string_view head) {
+  if (is_of_log(first_line_of_json(head))) return LogFormat::Lines;
+  if (is_event_file(head)) return LogFormat::Events;
+  if (!has_history(head) && is_printed(head)) return LogFormat::Printed;
+  if (is_history(head)) return LogFormat::History;
+  return is_table(first_line(head)) ? LogFormat::Table : LogFormat::Unknown;
+}
+
+std::unique_ptr<ForeignReader> foreign_reader(LogFormat format, std::string_view head,
+                                              const std::string& path, LinesRead& read) {
+  switch (format) {
+    case LogFormat::Unknown:
+    case LogFormat::Lines:
+      return nullptr;
+    case LogFormat::Events:
+      return event_reader(head, path, read);
+    case LogFormat::Printed:
+      return printed_reader(path, read);
+    case LogFormat::History:
+      return history_reader(path, read);
+    case LogFormat::Table:
+      return table_reader(path, read);
+  }
+  return nullptr;
 }
 
 }  // namespace normscope::records

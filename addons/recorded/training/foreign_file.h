@@ -25,12 +25,16 @@ class ForeignReader {
   virtual void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) = 0;
 };
 
+enum class LogFormat { Unknown, Lines, Events, Printed, History, Table };  ///< Lines: of JSON
+
 /// Whether `head` is too short to tell what the file is.
 bool is_undecided(std::string_view head);
-/// Whether a file that begins so is one of these.
-bool is_foreign(std::string_view head);
-/// Its reader, null for any other file; `path` is for errors, `read` outlives it.
-std::unique_ptr<ForeignReader> foreign_reader(std::string_view head, const std::string& path,
-                                              LinesRead& read);
+/// Whether the file's format is that of `head`, whatever follows.
+bool says_format(std::string_view head);
+/// As far as `head` tells it: a training's lines may come late in what it printed.
+LogFormat format_of(std::string_view head);
+/// Its reader, null for lines of JSON and the unknown; `path` is for errors, `read` outlives it.
+std::unique_ptr<ForeignReader> foreign_reader(LogFormat format, std::string_view head,
+                                              const std::string& path, LinesRead& read);
 
 }  // namespace normscope::records

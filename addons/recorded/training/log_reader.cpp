@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "addons/recorded/training/run_files.h"
+#include "addons/recorded/training/table_file.h"
 #include "engine/core/boundary.h"
 #include "training/files/file_kind.h"
 #include "training/run/checkpoint.h"
@@ -18,7 +19,8 @@ namespace {
 constexpr size_t kNamedFaults = 10, kNamedOthers = 12, kMaxPassed = 10;
 constexpr size_t kMaxEpochs = 10'000;
 constexpr size_t kPart = size_t{1} << 20;
-constexpr size_t kKept = 4096;  // bytes of a followed file's beginning and end, to know it again
+constexpr size_t kHead = kPart;  // what a training prints before its first step is shorter
+constexpr size_t kKept = 4096;   // bytes of a followed file's beginning and end, to know it again
 
 /// Device and inode, which differ if another file takes this name.
 std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
@@ -95,32 +97,6 @@ void take(double& to, double from) {
   if (!std::isnan(from)) to = from;
 }
 
-// The value of a name in the outermost object. Only brackets and quotes are read: a line of a log may be longer than
-// the head, and Python writes NaN and Infinity, which are no JSON.
-std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
-  int depth = 0;
-  for (size_t at = 0; at < line.size(); ++at) {
-    if (line[at] == '{' || line[at] == '[') ++depth;
-    if (line[at] == '}' || line[at] == ']') --depth;
-    if (line[at] != '"') continue;
-    const size_t begin = ++at;
-    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
-    const size_t colon = line.find_first_not_of(" \t", at + 1);
-    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
-      continue;
-    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
-  }
-  return {};
-}
-
-bool is_log(std::string_view head) {
-  const std::string_view line = first_line_of_json(head);
-  const std::optional<std::string_view> format = value_of(line, "format");
-  return (format && format->starts_with("\"normscope log")) ||
-         std::ranges::any_of(kStepNames,
-                             [&](std::string_view name) { return value_of(line, name).has_value(); });
-}
-
 /// "a", "b" and "c", without control characters.
 std::string shown_names(const std::set<std::string, std::less<>>& names) {
   std::string shown;
@@ -176,24 +152,45 @@ Recording saved_run(const std::string& path) {
 }  // namespace
 
 LogReader::LogReader(std::string path, NameMapping mapping)
-    : path_(std::move(path)), mapping_(std::move(mapping)) {
+    : path_(std::move(path)), mapping_(std::move(mapping)), given_rules_(mapping_.rules.size()) {
   while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();  // of a folder
 }
 
-void LogReader::begin() {
-  begun_ = true;
-  const std::string head = std::exchange(waiting_, {});
-  if (head.starts_with("\x1f\x8b")) throw Error("{}: is compressed: expected what gunzip makes of it", path_);
-  foreign_ = foreign_reader(head, path_, read_);
-  take(head);
+void LogReader::take(std::string_view bytes) {
+  if (known_) return read_on(bytes);
+  const std::string_view part = bytes.substr(0, kHead - head_.size());
+  head_ += part;
+  if (format_) read_on(part);
+  if (head_.size() == kHead || says_format(head_)) know_format();
+  if (part.size() < bytes.size()) take(bytes.substr(part.size()));
 }
 
-void LogReader::take(std::string_view bytes) {
-  if (!begun_) {
-    waiting_ += bytes;
-    if (!is_undecided(waiting_)) begin();
-    return;
-  }
+void LogReader::know_format() {
+  guess_format();
+  known_ = true;
+  head_ = {};
+}
+
+/// Reads anew what was read for another format.
+void LogReader::guess_format() {
+  if (head_.starts_with("\x1f\x8b"))
+    throw Error("{}: is compressed: expected what gunzip makes of it", path_);
+  const LogFormat format = format_of(head_);
+  if (std::exchange(format_, format) == format) return;
+  runs_.clear();
+  newest_ = nullptr;
+  header_ = {};
+  mapping_.rules.resize(given_rules_);
+  waiting_.clear();
+  skipping_ = too_long_ = false;
+  read_ = {};
+  passed_.clear();
+  understood_ = steps_ = 0;
+  foreign_ = foreign_reader(format, head_, path_, read_);
+  read_on(head_);
+}
+
+void LogReader::read_on(std::string_view bytes) {
   if (foreign_) return foreign_->take(bytes);
   for (size_t begin = 0; begin < bytes.size();) {
     const size_t end = bytes.find('\n', begin);
@@ -221,7 +218,7 @@ void LogReader::take(std::string_view bytes) {
 }
 
 void LogReader::finish() {
-  if (!begun_) begin();
+  if (!known_) know_format();
   if (foreign_) foreign_->finish();
   if (!waiting_.empty()) line(waiting_);
   waiting_.clear();
@@ -234,6 +231,7 @@ void LogReader::next_file() {
 }
 
 void LogReader::settle() {
+  if (!known_ && (format_ || !is_undecided(head_))) guess_format();
   if (!foreign_) return;
   const auto anew = [this] {
     runs_.clear();
@@ -910,7 +908,9 @@ RecordedFile read_recorded(const std::string& path, const std::string& mapping) 
 namespace normscope {
 
 std::optional<FileLook> look_at_log(std::string_view head) {
-  if (!records::is_log(head) && !records::is_foreign(head)) return std::nullopt;
+  const records::LogFormat format = records::format_of(head);
+  const bool by_its_signs = format != records::LogFormat::History || records::has_history(head);
+  if (format == records::LogFormat::Unknown || !by_its_signs) return std::nullopt;
   return FileLook{FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
 }
 

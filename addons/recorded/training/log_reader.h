@@ -168,7 +168,9 @@ class LogReader {
   Message fault() const;
 
  private:
-  void begin();
+  void know_format();
+  void guess_format();
+  void read_on(std::string_view bytes);
   void line(std::string_view text);
   void understand(std::string_view text);
   void head(const LogAbout& header);
@@ -180,15 +182,18 @@ class LogReader {
 
   std::string path_;
   NameMapping mapping_;
+  size_t given_rules_;  ///< of the mapping; the header's come behind them
   LogAbout header_;
   LogStep step_;
   LogAbout about_;
   std::vector<std::unique_ptr<RunBuilder>> runs_;
-  RunBuilder* newest_ = nullptr;  ///< the run of the line before
-  std::string waiting_;           ///< the beginning of a line, or of a file of yet unknown kind
-  bool begun_ = false;            ///< its kind is known
-  bool skipping_ = false;         ///< within a line that is too long
-  bool too_long_ = false;         ///< whether a line was
+  RunBuilder* newest_ = nullptr;     ///< the run of the line before
+  std::string head_;                 ///< the file's first bytes, until `known_`
+  std::optional<LogFormat> format_;  ///< read so; a guess until `known_`, as a growing file may tell it late
+  bool known_ = false;
+  std::string waiting_;    ///< the beginning of a line
+  bool skipping_ = false;  ///< within a line that is too long
+  bool too_long_ = false;  ///< whether a line was
   LinesRead read_;
   /// A field that some lines have and that cannot be read there.
   struct PassedField {

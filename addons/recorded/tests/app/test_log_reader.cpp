@@ -223,6 +223,40 @@ TEST_CASE("no field of another shape costs a line's loss") {
     }
 }
 
+TEST_CASE("a file is read as a whole would be, wherever it is cut and looked at") {
+  const std::string printed = "tokens per iteration: 4,096\ncompiling the model...\n";
+  for (const std::string& text :
+       {printed + "iter 1: loss 3.5, time 1ms\niter 2: loss 2.5, time 1ms\n",
+        printed + "{'loss': 3.5, 'epoch': 0.1}\n{'loss': 2.5, 'epoch': 0.2}\n",
+        std::string("{\"global_step\": 2, \"log_history\": [{\"step\": 1, "
+                    "\"loss\": 3.5}, {\"step\": 2, \"loss\": 2.5}]}"),
+        std::string("{\n\"epoch\": 1,\n\"log_history\": [\n{\"step\": 1, "
+                    "\"loss\": 3.5},\n{\"step\": 2, \"loss\": 2.5}\n]\n}\n"),
+        std::string("\"step\",\"loss\"\n1,3.5\n2,2.5\n"), step(1, "") + "iter 1: loss 3.5\n" + step(2, "")}) {
+    const auto read = [&](size_t cut) {
+      LogReader reader("a.log");
+      reader.take(text.substr(0, cut));
+      reader.settle();
+      reader.file();
+      reader.take(text.substr(cut));
+      reader.finish();
+      return reader.file();
+    };
+    const RecordedFile whole = read(0);
+    INFO(text);
+    REQUIRE(whole.runs.size() == 1);
+    const History& history = *whole.runs[0].seeds[0].history;
+    CHECK(history.loss().values.size() == 2);
+    for (size_t cut = 1; cut < text.size(); ++cut) {
+      INFO("cut at " << cut);
+      const RecordedFile parts = read(cut);
+      CHECK((parts.lines == whole.lines && parts.broken == whole.broken));
+      REQUIRE(parts.runs.size() == 1);
+      CHECK(parts.runs[0].seeds[0].history->loss().values == history.loss().values);
+    }
+  }
+}
+
 TEST_CASE("a number where numbers by tensor may stand is the whole model's") {
   LogReader reader("a.jsonl");
   reader.take(step(1, ",\"grad_norm\":0.5") + step(2, ",\"grad_norm\":1.5,\"ü\":1"));
