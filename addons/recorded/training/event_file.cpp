@@ -142,7 +142,7 @@ void WandbRun::take_metric(std::string_view metric) {
     if (field->has_bytes(2)) glob = field->bytes;
     if (field->has_bytes(4)) step = field->bytes;
   }
-  const bool of_loss = scalar_name(name).of == ScalarName::Of::Loss ||
+  const bool of_loss = numbers_.known().name(name).of == ScalarName::Of::Loss ||
                        (glob.ends_with('*') && some_name_of_loss(glob.substr(0, glob.size() - 1)));
   if (of_loss && !step.empty()) step_metric_ = step;
 }
@@ -224,11 +224,11 @@ uint32_t crc(std::string_view bytes) {
 
 class Records : public ForeignReader {
  public:
-  Records(std::string_view head, const std::string& path, LinesRead& lines)
+  Records(std::string_view head, const LogFile& file)
       : wandb_(head.starts_with(kWandb)),
-        numbers_(path, lines, wandb_ ? StepNumbers::Part::Record : StepNumbers::Part::Event),
+        numbers_(file, wandb_ ? StepNumbers::Part::Record : StepNumbers::Part::Event),
         wandb_run_(numbers_),
-        read_(lines),
+        read_(file.read),
         pass_(wandb_ ? kWandbHead : 0) {}
 
   void take(std::string_view bytes) override {
@@ -382,8 +382,8 @@ std::string record_of(int32_t step, const std::string& content) {
 // CRC-32C (Castagnoli), masked as in TensorFlow.
 uint32_t checksum(std::string_view bytes) { return std::rotr(crc<0x82f63b78u>(bytes), 15) + 0xa282ead8u; }
 
-std::unique_ptr<ForeignReader> event_reader(std::string_view head, const std::string& path, LinesRead& read) {
-  return std::make_unique<Records>(head, path, read);
+std::unique_ptr<ForeignReader> event_reader(std::string_view head, const LogFile& file) {
+  return std::make_unique<Records>(head, file);
 }
 
 // The first record has a length below 256, whose upper bytes are zero, and says its version within 64 bytes.

@@ -17,8 +17,8 @@ bool is_event_file(std::string_view head);
 /// Whether `head` is too short to decide, and may begin an event file.
 bool may_be_event_file(std::string_view head);
 
-/// The reader of a file that begins with `head`; `path` is for errors, `read` outlives it.
-std::unique_ptr<ForeignReader> event_reader(std::string_view head, const std::string& path, LinesRead& read);
+/// The reader of a file that begins with `head`.
+std::unique_ptr<ForeignReader> event_reader(std::string_view head, const LogFile& file);
 
 /// The event of a log's line: its numbers under names that are read back, "loss", "grad_norm/L03.attn.wq". Empty where
 /// the line is of no step.

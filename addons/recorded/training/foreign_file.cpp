@@ -9,8 +9,6 @@ namespace {
 
 constexpr size_t kLongestHead = size_t{1} << 16;  // bytes of a table's first line
 
-std::string_view first_line(std::string_view head) { return head.substr(0, head.find('\n')); }
-
 // The value of a name in the outermost object. Only brackets and quotes are read: a line of a log may be longer than
 // the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
@@ -30,12 +28,11 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
 }
 
 /// A line of a step, or the header of our log.
-bool is_of_log(std::string_view line) {
+bool is_of_log(std::string_view line, const NameMapping& mapping) {
   const std::optional<std::string_view> format = value_of(line, "format");
+  const auto is_there = [&](size_t rank) { return value_of(line, step_name(rank, mapping)).has_value(); };
   return !has_history(line) && ((format && format->starts_with("\"normscope log")) ||
-                                std::ranges::any_of(kStepNames, [&](std::string_view name) {
-                                  return value_of(line, name).has_value();
-                                }));
+                                std::ranges::any_of(std::views::iota(size_t{0}, kStepRanks), is_there));
 }
 
 }  // namespace
@@ -46,33 +43,32 @@ bool is_undecided(std::string_view head) {
   return !line_ends && !is_event_file(head) && (!head.starts_with('{') || head == "{" || head == "{\r");
 }
 
-bool says_format(std::string_view head) {
+bool says_format(std::string_view head, const NameMapping& mapping) {
   const std::string_view line = first_line_of_json(head);
-  return !line.empty() && !head.ends_with(line) && is_of_log(line);
+  return !line.empty() && !head.ends_with(line) && is_of_log(line, mapping);
 }
 
-LogFormat format_of(std::string_view head) {
-  if (is_of_log(first_line_of_json(head))) return LogFormat::Lines;
+LogFormat format_of(std::string_view head, const NameMapping& mapping) {
+  if (is_of_log(first_line_of_json(head), mapping)) return LogFormat::Lines;
   if (is_event_file(head)) return LogFormat::Events;
   if (!has_history(head) && is_printed(head)) return LogFormat::Printed;
   if (is_history(head)) return LogFormat::History;
-  return is_table(first_line(head)) ? LogFormat::Table : LogFormat::Unknown;
+  return is_table(head, mapping) ? LogFormat::Table : LogFormat::Unknown;
 }
 
-std::unique_ptr<ForeignReader> foreign_reader(LogFormat format, std::string_view head,
-                                              const std::string& path, LinesRead& read) {
+std::unique_ptr<ForeignReader> foreign_reader(LogFormat format, std::string_view head, const LogFile& file) {
   switch (format) {
     case LogFormat::Unknown:
     case LogFormat::Lines:
       return nullptr;
     case LogFormat::Events:
-      return event_reader(head, path, read);
+      return event_reader(head, file);
     case LogFormat::Printed:
-      return printed_reader(path, read);
+      return printed_reader(file);
     case LogFormat::History:
-      return history_reader(path, read);
+      return history_reader(file);
     case LogFormat::Table:
-      return table_reader(path, read);
+      return table_reader(file);
   }
   return nullptr;
 }

@@ -3,8 +3,7 @@
 // Called by LogReader (log_reader.h).
 #pragma once
 
-#include "addons/recorded/training/log_line.h"
-#include "addons/recorded/training/recorded_run.h"
+#include "addons/recorded/training/step_numbers.h"
 #include "training/io/input_file.h"
 
 namespace normscope::records {
@@ -30,11 +29,10 @@ enum class LogFormat { Unknown, Lines, Events, Printed, History, Table };  ///< 
 /// Whether `head` is too short to tell what the file is.
 bool is_undecided(std::string_view head);
 /// Whether the file's format is that of `head`, whatever follows.
-bool says_format(std::string_view head);
+bool says_format(std::string_view head, const NameMapping& mapping);
 /// As far as `head` tells it: a training's lines may come late in what it printed.
-LogFormat format_of(std::string_view head);
-/// Its reader, null for lines of JSON and the unknown; `path` is for errors, `read` outlives it.
-std::unique_ptr<ForeignReader> foreign_reader(LogFormat format, std::string_view head,
-                                              const std::string& path, LinesRead& read);
+LogFormat format_of(std::string_view head, const NameMapping& mapping = kNoMapping);
+/// Its reader, null for lines of JSON and the unknown.
+std::unique_ptr<ForeignReader> foreign_reader(LogFormat format, std::string_view head, const LogFile& file);
 
 }  // namespace normscope::records

@@ -33,11 +33,6 @@ float to_float(double value) {
   return std::abs(value) <= kMax ? static_cast<float>(value) : NAN;
 }
 
-int32_t step_name_of(std::string_view key) {
-  const auto at = std::ranges::find(kStepNames, key);
-  return at == std::end(kStepNames) ? -1 : static_cast<int32_t>(at - std::begin(kStepNames));
-}
-
 using Of = ScalarName::Of;
 
 /// Names in lower case with "_" for blanks and hyphens, the likeliest first.
@@ -102,10 +97,10 @@ std::string normal(std::string_view name) {
 
 /// Of several names of a series in the lines so far the likeliest counts.
 void put_scalar(std::string_view name, double value, LogStep& out) {
-  const ScalarName said = scalar_name(name);
+  const ScalarName said = out.names.name(name);
   if (said.of == Of::Other)
     out.others.push_back(name);
-  else if (out.likeliest.counts(said))
+  else if (out.names.counts(said))
     put(said, value, out);
 }
 
@@ -139,7 +134,7 @@ class Scanner {
  private:
   bool member(std::string_view key, LogStep& out) {
     if (const Number* field = log_field(key)) return stats(field, out);
-    if (const int32_t name = step_name_of(key); name >= 0) return step(static_cast<size_t>(name), out);
+    if (const auto rank = step_rank(key, out.names.mapping())) return step(*rank, out);
     if (key == "seconds") return number(out.seconds.emplace());
     if (key == "epoch") return number(out.epoch.emplace());
     if (key == "seed") return whole(out.seed);
@@ -147,18 +142,18 @@ class Scanner {
     if (key == "format" || key == "result") return false;
     double value = 0;
     std::string_view ignored;
-    if (text(ignored)) return scalar_name(key).of == Of::Other;
+    if (text(ignored)) return out.names.name(key).of == Of::Other;
     if (!number(value)) return false;
     put_scalar(key, value, out);
     return true;
   }
 
-  bool step(size_t name, LogStep& out) {
+  bool step(size_t rank, LogStep& out) {
     int32_t step = 0;
     if (!whole(step) || step > kLastLogStep) return false;
-    if (name < out.step_name) {
+    if (rank < out.step_rank) {
       out.step = step;
-      out.step_name = name;
+      out.step_rank = rank;
     }
     return true;
   }
@@ -268,13 +263,13 @@ std::optional<int32_t> whole_step(const InputValue& step) {
 
 /// Of its names the surest one counts. Throws Error where that has no step.
 void read_step_number(const InputValue& line, LogStep& out) {
-  for (size_t name = 0; name < std::size(kStepNames); ++name) {
-    const auto value = line.find(kStepNames[name]);
+  for (size_t rank = 0; rank < kStepRanks; ++rank) {
+    const auto value = line.find(step_name(rank, out.names.mapping()));
     if (!value || value->is_null()) continue;
     const auto step = whole_step(*value);
     if (!step) value->refuse(Message("a whole number from 0 to {}", kLastLogStep));
     out.step = *step;
-    out.step_name = name;
+    out.step_rank = rank;
     return;
   }
   line.at("step").refuse(Message("a whole number from 0 to {}", kLastLogStep));
@@ -288,7 +283,7 @@ class StepFields {
   void read(const std::string& name, const InputValue& value) {
     const std::string_view kept = out_.texts.emplace_back(name);
     try {
-      if (step_name_of(name) < 0) read_field(kept, value);
+      if (!step_rank(name, out_.names.mapping())) read_field(kept, value);
     } catch (const Error& error) {
       out_.passed.emplace_back(kept, error.message);
     }
@@ -331,7 +326,7 @@ class StepFields {
           scalar(out_.texts.emplace_back(fmt::format("{}/{}", name, inner)), of_inner, nested - 1);
       return;
     }
-    const Of of = scalar_name(name).of;
+    const Of of = out_.names.name(name).of;
     double number = NAN;
     if (of == Of::Rate && value.is_list())  // one a group of parameters
       return scalar(name, value.list(1, kMaxMembers).front(), nested);
@@ -496,6 +491,24 @@ bool some_name_of_loss(std::string_view beginning) {
   });
 }
 
+std::string_view step_name(size_t rank, const NameMapping& mapping) {
+  return rank == 0 ? std::string_view(mapping.step) : kStepNames[rank - 1];
+}
+
+std::optional<size_t> step_rank(std::string_view name, const NameMapping& mapping) {
+  for (size_t rank = 0; rank < kStepRanks; ++rank)
+    if (!name.empty() && name == step_name(rank, mapping)) return rank;
+  return {};
+}
+
+ScalarName ScalarNames::name(std::string_view name) const {
+  const auto own = mapping_->series.find(name);
+  if (own == mapping_->series.end()) return scalar_name(name);
+  ScalarName said = scalar_name(own->second);
+  said.rank = -1;
+  return said;
+}
+
 ScalarName scalar_name(std::string_view name) {
   const std::string plain = normal(name);
   const auto& series = names_of_series();
@@ -537,7 +550,7 @@ void LogStep::clear() {
   run = {};
   seed = 0;
   step = -1;
-  step_name = std::size(kStepNames);
+  step_rank = kStepRanks;
   loss = rate = validation = seconds = epoch = std::nullopt;
   stats.clear();
   others.clear();
@@ -561,8 +574,10 @@ LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbou
   const InputValue value = InputValue::parse(as_json(line), {"line {}", number});
   about = {};
   const auto format = value.find("format");
-  const bool has_step =
-      std::ranges::any_of(kStepNames, [&](std::string_view name) { return value.find(name).has_value(); });
+  const auto is_step = [&](size_t rank) {
+    return value.find(step_name(rank, step.names.mapping())).has_value();
+  };
+  const bool has_step = std::ranges::any_of(std::views::iota(size_t{0}, kStepRanks), is_step);
   if (format && (!has_step || is_our_format(*format))) {
     read_header(value, line, about);
     return LineKind::About;

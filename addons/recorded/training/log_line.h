@@ -9,6 +9,7 @@
 #include <deque>
 #include <limits>
 
+#include "addons/recorded/training/tensor_names.h"
 #include "training/io/input_value.h"
 #include "training/measure/numbers.h"
 #include "training/spec/spec.h"
@@ -36,6 +37,11 @@ inline constexpr int32_t kLastLogStep = 2'000'000'000;
 inline constexpr std::string_view kStepNames[] = {
     "train/global_step", "trainer/global_step", "global_step", "step", "_step", "iteration", "iter"};
 inline constexpr std::span<const std::string_view> kDeclaredSteps = std::span(kStepNames).first(3);
+inline constexpr size_t kStepRanks = std::size(kStepNames) + 1;  ///< the first is the mapping's name
+/// The rank of a step's name, the surest 0; nothing for any other name.
+std::optional<size_t> step_rank(std::string_view name, const NameMapping& mapping);
+/// Empty where the mapping has none.
+std::string_view step_name(size_t rank, const NameMapping& mapping);
 
 /// The meaning of a scalar's name: a series, or a field and a tensor.
 struct ScalarName {
@@ -49,10 +55,16 @@ ScalarName scalar_name(std::string_view name);
 bool some_name_of_loss(std::string_view beginning);
 /// A number that stands where numbers by tensor would is of the whole model: "total.grad_norm".
 inline constexpr std::string_view kWholeModel = "total";
-/// Of several names of a series in a file, only the name of the lowest rank counts.
-class Likeliest {
+/// What the scalars of a file are, by its mapping or by their names. Of several names of a series only the name of the
+/// lowest rank counts.
+class ScalarNames {
  public:
-  Likeliest() { best_.fill(std::numeric_limits<int32_t>::max()); }
+  /// The mapping outlives it.
+  explicit ScalarNames(const NameMapping& mapping) : mapping_(&mapping) {
+    best_.fill(std::numeric_limits<int32_t>::max());
+  }
+  const NameMapping& mapping() const { return *mapping_; }
+  ScalarName name(std::string_view name) const;
   /// Whether no name of this series before had a lower rank.
   bool counts(const ScalarName& name) {
     int32_t& best = best_[static_cast<size_t>(name.of)];
@@ -61,14 +73,17 @@ class Likeliest {
   }
 
  private:
+  const NameMapping* mapping_;
   std::array<int32_t, 5> best_;
 };
 /// The line of a step. One object is reused for all lines, so that a million lines allocate nothing.
 struct LogStep {
+  explicit LogStep(const NameMapping& mapping = kNoMapping) : names(mapping) {}
+
   std::string_view run;
   uint64_t seed = 0;
   int32_t step = -1;
-  size_t step_name = std::size(kStepNames);      ///< the place of its name in kStepNames
+  size_t step_rank = kStepRanks;                 ///< of its name
   std::optional<double> loss, rate, validation;  ///< NaN: the line says that it is not finite
   std::optional<double> seconds;                 ///< since the recording began
   std::optional<double> epoch;
@@ -77,7 +92,7 @@ struct LogStep {
   std::vector<std::pair<std::string_view, Message>>
       passed;                     ///< fields that cannot be read, and why; the others count
   std::deque<std::string> texts;  ///< unescaped texts that the names view
-  Likeliest likeliest;            ///< of all lines so far
+  ScalarNames names;              ///< of all lines so far
   void clear();
 };
 

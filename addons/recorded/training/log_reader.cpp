@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <numeric>
 
+#include "addons/recorded/training/number_files.h"
 #include "addons/recorded/training/run_files.h"
 #include "addons/recorded/training/table_file.h"
 #include "engine/core/boundary.h"
@@ -152,7 +153,10 @@ Recording saved_run(const std::string& path) {
 }  // namespace
 
 LogReader::LogReader(std::string path, NameMapping mapping)
-    : path_(std::move(path)), mapping_(std::move(mapping)), given_rules_(mapping_.rules.size()) {
+    : path_(std::move(path)),
+      mapping_(std::move(mapping)),
+      given_rules_(mapping_.rules.size()),
+      step_(mapping_) {
   while (path_.size() > 1 && path_.ends_with('/')) path_.pop_back();  // of a folder
 }
 
@@ -161,7 +165,7 @@ void LogReader::take(std::string_view bytes) {
   const std::string_view part = bytes.substr(0, kHead - head_.size());
   head_ += part;
   if (format_) read_on(part);
-  if (head_.size() == kHead || says_format(head_)) know_format();
+  if (head_.size() == kHead || says_format(head_, mapping_)) know_format();
   if (part.size() < bytes.size()) take(bytes.substr(part.size()));
 }
 
@@ -175,7 +179,7 @@ void LogReader::know_format() {
 void LogReader::guess_format() {
   if (head_.starts_with("\x1f\x8b"))
     throw Error("{}: is compressed: expected what gunzip makes of it", path_);
-  const LogFormat format = format_of(head_);
+  const LogFormat format = format_of(head_, mapping_);
   if (std::exchange(format_, format) == format) return;
   runs_.clear();
   newest_ = nullptr;
@@ -186,7 +190,7 @@ void LogReader::guess_format() {
   read_ = {};
   passed_.clear();
   understood_ = steps_ = 0;
-  foreign_ = foreign_reader(format, head_, path_, read_);
+  foreign_ = foreign_reader(format, head_, LogFile{path_, read_, mapping_});
   read_on(head_);
 }
 
@@ -373,6 +377,10 @@ void finish(LogReader& reader) {
 void read_files(const std::vector<std::string>& files, LogReader& reader) {
   for (size_t i = 0; i < files.size(); ++i) {
     if (i > 0) reader.next_file();
+    if (std::error_code none; std::filesystem::is_directory(files[i], none)) {
+      reader.take(lines_of_numbers(files[i]));
+      continue;
+    }
     InputFile in(files[i], input::kLog);
     read_into(in, reader);
   }
@@ -461,6 +469,14 @@ bool LogFollower::poll(const std::atomic<bool>* stop) {
     begin_file(files.front());
     news = true;
   };
+  if (std::error_code none; std::filesystem::is_directory(files.front(), none)) {
+    if (const uint64_t state = state_of_numbers(files.front()); std::exchange(numbers_, state) == state)
+      return false;
+    anew();
+    reader_->take(lines_of_numbers(files.front()));
+    reader_->settle();
+    return true;
+  }
   if (std::ranges::mismatch(files, files_).in2 != files_.end()) anew();
   if (files_.empty()) begin_file(files.front());
   while (true) {
@@ -693,8 +709,8 @@ void RunBuilder::add_validation(int32_t step, double loss) {
 // A line with a name of a step that is less sure than one before is of the same step. Where a later epoch begins below
 // the step before, the steps are counted within the epochs; how many an epoch has is known as well as the lines tell.
 int32_t RunBuilder::counted(const LogStep& line) {
-  if (line.step_name > step_name_ && step_name_ < kDeclaredSteps.size()) return last_step_;
-  step_name_ = std::min(step_name_, line.step_name);
+  if (line.step_rank > step_rank_ && step_rank_ <= kDeclaredSteps.size()) return last_step_;
+  step_rank_ = std::min(step_rank_, line.step_rank);
   const int32_t before = std::exchange(said_step_, line.step);
   if (line.epoch && std::isfinite(*line.epoch)) {
     if (*line.epoch > epoch_ && line.step <= before && epochs_.size() < kMaxEpochs &&
@@ -910,6 +926,7 @@ namespace normscope {
 std::optional<FileLook> look_at_log(std::string_view head) {
   const records::LogFormat format = records::format_of(head);
   const bool by_its_signs = format != records::LogFormat::History || records::has_history(head);
+  if (records::is_of_numbers(head)) return FileLook{FileKind::Numbers, "Rows of numbers, not a text."};
   if (format == records::LogFormat::Unknown || !by_its_signs) return std::nullopt;
   return FileLook{FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
 }

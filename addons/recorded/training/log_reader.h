@@ -113,7 +113,7 @@ class RunBuilder {
   double rate_ = NAN;
   OlderShares older_shares_;
   int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
-  size_t step_name_ = std::size(kStepNames);  ///< the surest so far, of kStepNames
+  size_t step_rank_ = kStepRanks;  ///< the surest so far
   /// Of steps that are counted within their epochs: what the epoch, from here on, adds to the lines' own.
   std::map<double, int32_t> epochs_;
   double epoch_ = NAN;  ///< of the last line that has one
@@ -236,6 +236,7 @@ class LogFollower {
   std::pair<uint64_t, uint64_t> identity_;  ///< device and inode
   uint64_t read_ = 0;                       ///< its bytes
   std::string head_, end_;                  ///< the first bytes read, and the last
+  uint64_t numbers_ = 0;                    ///< state_of_numbers()
   bool replaced_ = false;
 };
 

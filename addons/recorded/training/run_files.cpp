@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "addons/recorded/training/number_files.h"
 #include "training/files/file_kind.h"
 
 namespace normscope::records {
@@ -13,6 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr int kDeepest = 3;
 constexpr size_t kMaxLooked = 5000;  // entries of all folders
+constexpr size_t kNamedRuns = 5;
 constexpr std::string_view kEvents = "events.out.tfevents", kCheckpoint = "checkpoint-";
 
 using Files = std::vector<fs::path>;
@@ -81,6 +83,10 @@ std::vector<Files> runs_below(const fs::path& folder) {
     for (const fs::path& each : level) {
       std::error_code failure;
       if (!seen.insert(fs::canonical(each, failure)).second || failure) continue;
+      if (const auto numbers = folder_of_numbers(each)) {
+        runs.push_back({*numbers});
+        continue;
+      }
       const Entries entries = entries_of(each, left);
       std::ranges::move(runs_among(entries.files), std::back_inserter(runs));
       std::ranges::copy(entries.folders, std::back_inserter(below));
@@ -90,6 +96,24 @@ std::vector<Files> runs_below(const fs::path& folder) {
     level = std::move(below);
   }
   return {};
+}
+
+/// When something of a run was last written.
+fs::file_time_type time_of(const Files& run) {
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const fs::path& file : run)
+    if (std::error_code none; fs::exists(file, none))
+      newest = std::max(newest, fs::last_write_time(file, none));
+  return newest;
+}
+
+/// What is given to open a run alone.
+std::string path_of(const Files& run) {
+  const fs::path& first = run.front();
+  std::error_code none;
+  if (!fs::is_directory(first, none)) return (is_events(first) ? first.parent_path() : first).string();
+  const fs::path folder = first.parent_path();
+  return (folder.filename() == "plots" ? folder.parent_path() : folder).string();
 }
 
 std::vector<std::string> texts_of(const Files& files) {
@@ -102,17 +126,23 @@ std::vector<std::string> texts_of(const Files& files) {
 
 std::vector<std::string> files_of_run(const std::string& path) {
   std::error_code none;
-  if (!fs::is_directory(path, none)) return {path};
-  const std::vector<Files> runs = runs_below(path);
+  if (!fs::is_directory(path, none)) {
+    const auto numbers = folder_of_number(path);
+    return {numbers ? numbers->string() : path};
+  }
+  std::vector<Files> runs = runs_below(path);
   if (runs.empty())
     throw Error(
-        "{}: is a folder without a run: expected events.out.tfevents…, run-….wandb, trainer_state.json, metrics.csv "
-        "or .jsonl in it",
+        "{}: is a folder without a run: expected events.out.tfevents…, run-….wandb, trainer_state.json, "
+        "metrics.csv, .jsonl, or MLflow's or DVCLive's files in it",
         path);
   if (runs.size() > 1) {
-    const fs::path& first = runs.front().front();
-    throw Error("{}: is a folder with {} runs: expected one of them, such as {}", path, runs.size(),
-                is_events(first) ? first.parent_path().string() : first.string());
+    std::ranges::stable_sort(runs, std::greater{}, time_of);
+    std::string named;
+    for (size_t i = 0; i < std::min(runs.size(), kNamedRuns); ++i)
+      named += (i > 0 ? ", " : "") + path_of(runs[i]);
+    throw Error("{}: is a folder with {} runs: expected one of them, the newest first: {}{}", path,
+                runs.size(), named, runs.size() > kNamedRuns ? ", …" : "");
   }
   return texts_of(runs.front());
 }

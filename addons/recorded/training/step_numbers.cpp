@@ -47,10 +47,10 @@ std::optional<uint16_t> StepNumbers::place_of(const std::string& name) {
   }
   const auto at = places_.emplace(name, static_cast<uint16_t>(names_.size())).first;
   texts_.emplace_back(at->first);
-  names_.push_back(scalar_name(at->first));
+  names_.push_back(known_.name(at->first));
   newest_.push_back(0);
   const bool of_series = names_.back().of != Of::Tensor && names_.back().of != Of::Other;
-  anew_ = (likeliest_.counts(names_.back()) && of_series) || anew_;
+  anew_ = (known_.counts(names_.back()) && of_series) || anew_;
   return at->second;
 }
 
@@ -120,7 +120,7 @@ void StepNumbers::put_step(size_t begin, size_t end, LogStep& step) {
     if (name == kTime || newest_[name] != i) continue;
     if (names_[name].of == Of::Other)
       step.others.push_back(texts_[name]);
-    else if (likeliest_.counts(names_[name]))
+    else if (known_.counts(names_[name]))
       put(names_[name], static_cast<double>(all_[i].value), step);
   }
 }

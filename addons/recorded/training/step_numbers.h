@@ -10,14 +10,23 @@
 
 namespace normscope::records {
 
+/// What a reader is given with a file; all of it outlives the reader.
+struct LogFile {
+  const std::string& path;  ///< for errors
+  LinesRead& read;
+  const NameMapping& mapping;
+};
+
 class StepNumbers {
  public:
   /// What a file consists of, for messages.
   enum class Part : uint8_t { Line, Event, Record };
 
-  /// `path` is for errors; `read.lines` is the number of the part that is read now.
-  StepNumbers(const std::string& path, LinesRead& read, Part part)
-      : where_("events {}", path), read_(read), part_(part) {}
+  /// `file.read.lines` is the number of the part that is read now.
+  StepNumbers(const LogFile& file, Part part)
+      : where_("events {}", file.path), read_(file.read), part_(part), known_(file.mapping) {}
+
+  const ScalarNames& known() const { return known_; }
 
   /// Names a fault of the part that is read now; broken: it is left out.
   void note(const Message& fault);
@@ -54,7 +63,7 @@ class StepNumbers {
   std::map<std::string, uint16_t> places_;
   std::vector<ScalarName> names_;  ///< whose texts are in `places_`
   std::vector<std::string_view> texts_;
-  Likeliest likeliest_;
+  ScalarNames known_;
   std::vector<Number> all_;  ///< the first `given_` in ascending order of steps
   std::vector<size_t> newest_;
   std::map<uint16_t, int32_t> begun_,

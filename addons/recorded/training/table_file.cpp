@@ -42,42 +42,48 @@ std::string column_name(std::string name) {
   return behind == name.npos ? name : name.substr(behind + 3);
 }
 
-/// The place of a step's name in kStepNames, or of "epoch" behind them.
-std::optional<size_t> place_of_step(std::string name) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto at = std::ranges::find(kStepNames, name);
-  if (at == std::end(kStepNames) && name != "epoch") return {};
-  return static_cast<size_t>(at - std::begin(kStepNames));
+/// The rank of a step's name, and of "epoch" behind all of them.
+std::optional<size_t> rank_of_step(const std::string& name, const NameMapping& mapping) {
+  if (const auto own = step_rank(name, mapping)) return own;
+  const std::string plain = small_letters(name);
+  return plain == "epoch" ? kStepRanks : step_rank(plain, mapping);
 }
 
 struct Columns {
   char separator = ',';
   std::vector<std::string> names;
-  size_t step = 0;  ///< its place
+  std::optional<size_t> step;  ///< its place
 
-  /// Nothing where none of them is the step.
-  static std::optional<Columns> of(std::string_view line) {
+  static Columns of(std::string_view line, const NameMapping& mapping) {
     if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
-    Columns columns{separator_of(line), {}, 0};
-    std::optional<size_t> best;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    Columns columns{separator_of(line), {}, {}};
+    size_t best = kStepRanks + 1;
     for (std::string& cell : cells_of(line, columns.separator)) {
-      const auto place = place_of_step(cell);
-      if (place && (!best || *place < *best)) {
-        best = place;
+      const auto rank = rank_of_step(cell, mapping);
+      if (rank && *rank < best) {
+        best = *rank;
         columns.step = columns.names.size();
       }
       columns.names.push_back(column_name(std::move(cell)));
     }
-    if (!best || columns.names.size() < 2) return {};
     return columns;
+  }
+  /// Whether a line has a number, or nothing, in each column.
+  bool fits(std::string_view line) const {
+    double number = NAN;
+    const std::vector<std::string> cells = cells_of(line, separator);
+    return cells.size() == names.size() && std::ranges::all_of(cells, [&](const std::string& cell) {
+             return cell.empty() || is_number(cell, number);
+           });
   }
 };
 
 /// What both kinds of table have in common.
 class Rows : public ForeignReader {
  public:
-  Rows(const std::string& path, LinesRead& read)
-      : numbers_(path, read, StepNumbers::Part::Line), read_(read), where_("events {}", path) {}
+  explicit Rows(const LogFile& file)
+      : numbers_(file, StepNumbers::Part::Line), read_(file.read), where_("events {}", file.path) {}
   const LogAbout& about() const override { return about_; }
   void give(const std::function<void()>& anew, const std::function<void(const LogStep&)>& add) override {
     numbers_.give(anew, add);
@@ -85,6 +91,8 @@ class Rows : public ForeignReader {
 
  protected:
   [[noreturn]] void too_long(size_t most) const { fail(where_, "is longer than {} bytes", most); }
+
+  const NameMapping& mapping() const { return numbers_.known().mapping(); }
 
   StepNumbers numbers_;
   LinesRead& read_;
@@ -134,20 +142,26 @@ class TableRows : public LineRows {
     ++read_.lines;
     if (line.find_first_not_of(" \t\r") == line.npos) return;
     if (!columns_) {
-      columns_ = Columns::of(line);
+      columns_ = Columns::of(line, mapping());
+      if (!columns_->step)
+        numbers_.broken(
+            {"no column is the step: expected one called step, or in a mapping (compare --mapping) "
+             "\"step\" = {}",
+             shown_text(columns_->names.front())});
       return;
     }
+    if (!columns_->step) return;
     std::vector<std::string> cells = cells_of(line, columns_->separator);
     if (cells.size() != columns_->names.size())
       return numbers_.broken({"{} cells: expected {}", cells.size(), columns_->names.size()});
     if (columns_->separator == ';')
       for (std::string& cell : cells) std::ranges::replace(cell, ',', '.');
     double step = NAN;
-    if (!is_number(cells[columns_->step], step) || step != std::floor(step) || std::abs(step) > 1e15)
-      return numbers_.broken({"step is {}: expected {}", shown_text(cells[columns_->step]),
+    if (!is_number(cells[*columns_->step], step) || step != std::floor(step) || std::abs(step) > 1e15)
+      return numbers_.broken({"step is {}: expected {}", shown_text(cells[*columns_->step]),
                               Message("a whole number from 0 to {}", kLastLogStep)});
     for (size_t i = 0; i < cells.size(); ++i)
-      if (double value = NAN; i != columns_->step && is_number(cells[i], value))
+      if (double value = NAN; i != *columns_->step && is_number(cells[i], value))
         numbers_.add(static_cast<int64_t>(step), columns_->names[i], value);
   }
 
@@ -213,7 +227,7 @@ class HistoryRows : public Rows {
 
   void entry(const InputValue& entry) {
     ++read_.lines;
-    LogStep step;
+    LogStep step(mapping());
     try {
       read_step(entry, step);
     } catch (const Error& error) {
@@ -227,9 +241,10 @@ class HistoryRows : public Rows {
     if (value.is_object() && nested > 0)
       for (const auto& [inner, of_inner] : value.members(kMaxKeys))
         add(step, name + "/" + inner, of_inner, nested - 1);
-    else if (value.is_null() ? scalar_name(name).of != ScalarName::Of::Other
-                             : !value.is_list() && !value.is_object() &&
-                                   is_number(value.scalar(kLongestLine), number) && !place_of_step(name))
+    else if (value.is_null()
+                 ? numbers_.known().name(name).of != ScalarName::Of::Other
+                 : !value.is_list() && !value.is_object() && is_number(value.scalar(kLongestLine), number) &&
+                       !rank_of_step(name, mapping()))
       numbers_.add(step, name, number);
   }
 
@@ -261,8 +276,7 @@ PrintedLine printed_line(std::string_view line) {
       name += (name.empty() ? "" : "/") + small_letters(without_quotes(word));
       return;
     }
-    const bool step =
-        place_of_step(name) && name != "epoch" && value == std::floor(value) && std::abs(value) < 1e15;
+    const bool step = step_rank(name, kNoMapping) && value == std::floor(value) && std::abs(value) < 1e15;
     if (step && !printed.step)
       printed.step = static_cast<int64_t>(value);
     else if (!name.empty())
@@ -324,18 +338,39 @@ bool is_printed(std::string_view head) {
   return false;
 }
 
-std::unique_ptr<ForeignReader> printed_reader(const std::string& path, LinesRead& read) {
-  return std::make_unique<PrintedRows>(path, read);
+std::unique_ptr<ForeignReader> printed_reader(const LogFile& file) {
+  return std::make_unique<PrintedRows>(file);
 }
 
-bool is_table(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return !line.starts_with('{') && !line.starts_with('[') && Columns::of(line).has_value();
+namespace {
+
+std::pair<std::string_view, std::string_view> first_two_lines(std::string_view head) {
+  const size_t end = std::min(head.find('\n'), head.size());
+  const std::string_view rest = head.substr(std::min(end + 1, head.size()));
+  return {head.substr(0, end), rest.substr(0, rest.find('\n'))};
 }
 
-std::unique_ptr<ForeignReader> table_reader(const std::string& path, LinesRead& read) {
-  return std::make_unique<TableRows>(path, read);
+}  // namespace
+
+bool is_of_numbers(std::string_view head) {
+  const auto [first, second] = first_two_lines(head);
+  return std::ranges::all_of(std::array{first, second}, [](std::string_view line) {
+    double number = NAN;
+    const std::vector<std::string> cells =
+        cells_of(trimmed(line), line.find_first_of(",;\t") == line.npos ? ' ' : separator_of(line));
+    return cells.size() > 1 &&
+           std::ranges::all_of(cells, [&](const std::string& cell) { return is_number(cell, number); });
+  });
 }
+
+bool is_table(std::string_view head, const NameMapping& mapping) {
+  const auto [first, second] = first_two_lines(head);
+  if (first.starts_with('{') || first.starts_with('[')) return false;
+  const Columns columns = Columns::of(first, mapping);
+  return columns.names.size() > 1 && (columns.step || (!columns.fits(first) && columns.fits(second)));
+}
+
+std::unique_ptr<ForeignReader> table_reader(const LogFile& file) { return std::make_unique<TableRows>(file); }
 
 bool is_history(std::string_view head) {
   return head.starts_with('[') || head.starts_with("{\n") || head.starts_with("{\r\n") ||
@@ -349,8 +384,8 @@ bool has_history(std::string_view head) {
   return head.starts_with('{') && (has("\"log_history\"") || (lists && !has("\"step\"")));
 }
 
-std::unique_ptr<ForeignReader> history_reader(const std::string& path, LinesRead& read) {
-  return std::make_unique<HistoryRows>(path, read);
+std::unique_ptr<ForeignReader> history_reader(const LogFile& file) {
+  return std::make_unique<HistoryRows>(file);
 }
 
 }  // namespace normscope::records

@@ -11,17 +11,19 @@
 
 namespace normscope::records {
 
-/// Whether a first line names columns, and one of them is the step.
-bool is_table(std::string_view line);
-std::unique_ptr<ForeignReader> table_reader(const std::string& path, LinesRead& read);
+/// Whether the first line names columns, and one of them is the step; or lines of numbers follow it.
+bool is_table(std::string_view head, const NameMapping& mapping);
+/// Whether the first two lines have numbers alone, more than one in each.
+bool is_of_numbers(std::string_view head);
+std::unique_ptr<ForeignReader> table_reader(const LogFile& file);
 
 /// Whether a line of a training is there, between any others.
 bool is_printed(std::string_view head);
-std::unique_ptr<ForeignReader> printed_reader(const std::string& path, LinesRead& read);
+std::unique_ptr<ForeignReader> printed_reader(const LogFile& file);
 
 /// Whether a file begins as JSON over several lines, or as a list; and whether numbers of a run are to be seen there.
 bool is_history(std::string_view head);
 bool has_history(std::string_view head);
-std::unique_ptr<ForeignReader> history_reader(const std::string& path, LinesRead& read);
+std::unique_ptr<ForeignReader> history_reader(const LogFile& file);
 
 }  // namespace normscope::records

@@ -385,6 +385,18 @@ NameRule name_rule(std::string_view theirs, std::string_view ours) {
   return rule;
 }
 
+namespace {
+
+/// "loss" = "my/name"; false for the line of a tensor.
+bool take_series(std::string_view ours, const std::string& theirs, NameMapping& mapping) {
+  if (ours == "step") return !(mapping.step = theirs).empty();
+  if (ours != "loss" && ours != "lr" && ours != "validation") return false;
+  mapping.series[theirs] = ours;
+  return true;
+}
+
+}  // namespace
+
 NameMapping parse_name_mapping(std::string_view text, const std::string& file) {
   const toml::table table = parse_toml(text, file);
   if (table.size() > kMaxNameRules)
@@ -398,6 +410,7 @@ NameMapping parse_name_mapping(std::string_view text, const std::string& file) {
       continue;
     }
     const auto ours = node.value_exact<std::string>();
+    if (ours && take_series(theirs, *ours, mapping)) continue;
     if (!ours)
       place.refuse(
           {"{}: expected = \"L{{layer}}.attn.wq\", and a name with dots in quotes", shown_text(theirs)});

@@ -37,8 +37,11 @@ struct NameRule {
 struct NameMapping {
   std::vector<NameRule> rules;
   int32_t first_layer = 0;  ///< the number of their first layer
+  std::string step;         ///< their name of the step; empty: one that is known
+  std::map<std::string, std::string, std::less<>> series;  ///< their name -> "loss", "lr" or "validation"
 };
 
+inline const NameMapping kNoMapping;
 inline constexpr int32_t kMaxLayers = 10'000;  ///< a higher number in a name is not a layer
 
 /// The tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
@@ -56,8 +59,9 @@ std::string engine_name(const TensorName& name, bool both);
 //   "net.stage.{layer}.att.query" = "L{layer}.attn.wq"
 //   "net.stage.{layer}" = "L{layer}.ffn.out"           # a module: its output is the layer's
 //   "net.table" = "emb.tokens"
+//   "loss" = "my/name"                                 # and "lr", "validation" and "step": a scalar's name, a column's
 //
-// Their name is on the left, ours on the right; their layer 0 is our L01. A line precedes every built-in rule. Called
+// Their name of a tensor is on the left, ours on the right; their layer 0 is our L01. A line precedes every built-in rule. Called
 // by read_recorded, `normscope record` and, for the lines in a log's own header, log_reader.cpp.
 inline constexpr InputKind kNamesFile{"", "names of tensors in TOML", 1'000'000};
 inline constexpr size_t kMaxNameRules = 10'000;

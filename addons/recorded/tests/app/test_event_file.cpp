@@ -439,10 +439,63 @@ TEST_CASE("a folder leads to the run in it, and says what is missing or too much
   const auto refused = [&](const std::string& path) {
     return test::error_of([&] { read_recorded(folder.file(path)); });
   };
-  CHECK(test::contains(refused("runs"), "is a folder with 2 runs: expected one of them, such as "));
+  CHECK(test::contains(refused("runs"), "is a folder with 2 runs: expected one of them, the newest first: "));
   CHECK(test::contains(refused("runs"), "runs/a/run.jsonl"));
   CHECK(test::contains(refused("empty"), "is a folder without a run"));
   CHECK(look_at(folder.file("empty")).kind == FileKind::Folder);
+}
+
+TEST_CASE("a folder with a file for each number is a run of MLflow or DVCLive, which grows") {
+  for (const auto& [folder, number] : {std::pair("mlflow", "mlflow/metrics/train/loss"),
+                                       {"dvclive", "dvclive/plots/metrics/train/loss.tsv"}}) {
+    INFO(folder);
+    const RecordedFile file = read_recorded(kFixtures + folder);
+    CHECK((file.broken == 0 && file.runs.size() == 1));
+    CHECK(numbers(file) == numbers(read_recorded(kFixtures + "trackio.jsonl")));
+    CHECK(numbers(read_recorded(kFixtures + number)) == numbers(file));
+    CHECK(look_at(kFixtures + folder).kind == FileKind::Recorded);
+  }
+  const Recording run = read_recorded(kFixtures + "mlflow").runs.at(0);
+  CHECK((run.name == "warm-up 200" && run.maker == "MLflow"));
+  CHECK(run.settings ==
+        std::vector<std::pair<std::string, std::string>>{{"lr", "0.003"}, {"model/layers", "6"}});
+
+  const Folder folder;
+  std::filesystem::copy(kFixtures + "mlflow", folder.file("mlruns/0/run"),
+                        std::filesystem::copy_options::recursive);
+  LogFollower follower(folder.file("mlruns"));
+  CHECK(follower.poll());
+  CHECK_FALSE(follower.poll());
+  std::ofstream(folder.file("mlruns/0/run/metrics/train/loss"), std::ios::app)
+      << "1700000002500 2.5 5\nno number\n1700000003000 nan 6\n";
+  CHECK(follower.poll());
+  const RecordedFile grown = follower.file();
+  CHECK(losses(grown).steps == std::vector<int32_t>{1, 2, 3, 4, 5, 6});
+  CHECK((losses(grown).values[4] == 2.5f && std::isnan(losses(grown).values[5])));
+  CHECK(grown.broken == 1);
+}
+
+TEST_CASE("a mapping names the step and the series of a file; a table without a step asks for one") {
+  const Folder folder;
+  const std::string table = folder.write("own.csv", "samples,my loss,loss,acc\n10,4,1,0.5\n20,3,2,0.5\n");
+  const std::string lines = folder.write("own.jsonl",
+                                         "{\"samples\":10,\"step\":1,\"my loss\":4,\"loss\":1}\n"
+                                         "{\"samples\":20,\"step\":2,\"my loss\":3,\"loss\":2}\n");
+  const std::string mapping = folder.write("names.toml", "step = \"samples\"\nloss = \"my loss\"\n");
+  for (const std::string& path : {table, lines}) {
+    INFO(path);
+    const RecordedFile file = read_recorded(path, mapping);
+    CHECK(losses(file).steps == std::vector<int32_t>{10, 20});
+    CHECK(losses(file).values == std::vector<float>{4, 3});
+  }
+  CHECK(test::contains(test::error_of([&] { read_recorded(table); }),
+                       "no column is the step: expected one called step, or in a mapping (compare --mapping) "
+                       "\"step\" = \"samples\""));
+  CHECK(look_at(table).kind == FileKind::Recorded);
+  for (const char* numbers : {"1 2 3\n4 5 6\n", "0.5\t1e-3\n1\t2\n"})
+    CHECK(look_at(folder.write("numbers.txt", numbers)).kind == FileKind::Numbers);
+  for (const char* text : {"1\n2\n", "one, two\n3 men\n", "12+30=42\n1+1=2\n"})
+    CHECK(look_at(folder.write("text.txt", text)).kind == FileKind::Text);
 }
 
 TEST_CASE("names that mean nothing here are said where there is no loss") {
