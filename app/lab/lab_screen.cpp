@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/view/caption_facts.h"
 #include "app/view/diagram_model.h"
 #include "app/view/glossary.h"
 #include "app/words/words.h"
@@ -470,6 +471,8 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
   for (const session::Command& command : commands)
     if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
   cells_.hand_over(requests);
+  for (view::SavePlot& save : requests.saves)
+    if (save.format == view::PlotFormat::Pdf) save.facts = view::caption_facts(view);
   return requests;
 }
 

@@ -78,7 +78,18 @@ void dots(Painter& p, Vec centre, Colour colour) {
   for (int i = -1; i <= 1; ++i) p.circle({centre.x, centre.y + 5.f * static_cast<float>(i)}, 1.5f, colour);
 }
 
-constexpr size_t kSaves = 3, kAxis = 4;
+// The menu's entries that save, in their order.
+struct Save {
+  view::PlotFormat format;
+  plot::FigureStyle style{};
+};
+constexpr Save kSaves[] = {{view::PlotFormat::Svg},
+                           {view::PlotFormat::Png},
+                           {view::PlotFormat::Csv},
+                           {view::PlotFormat::Pdf},
+                           {view::PlotFormat::Pdf, {.width = plot::kTwoColumns}},
+                           {view::PlotFormat::Pdf, {.grey = true}}};
+constexpr size_t kCopy = std::size(kSaves), kAxis = kCopy + 1;
 
 std::vector<MenuEntry> whole_menu() {
   return {
@@ -87,6 +98,11 @@ std::vector<MenuEntry> whole_menu() {
       {"png", tr("Save as PNG"),
        tr("A picture of 1280 × 800 pixels, into the pictures folder; without cursor and sentence.")},
       {"csv", tr("Save as CSV"), tr("All numbers of the plot with nine digits, into the pictures folder.")},
+      {"figure", tr("Figure for a column"),
+       tr("A PDF for a paper, 84 mm wide with letters of 8 points as outlines, and beside it the data as CSV and "
+          "what the caption needs as text; into the pictures folder.")},
+      {"figure-wide", tr("Figure for two columns"), tr("The same, 174 mm wide.")},
+      {"figure-grey", tr("Figure in greys"), tr("A figure for a column that is printed without colours.")},
       {"text", tr("Copy as text"), tr("Title, sentence and the values of every line, to paste elsewhere."),
        ui::shown_keys("Ctrl+T")},
       {"log", tr("Logarithmic axis"),
@@ -186,10 +202,10 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
     ui.paint().text_in(row.inset(10, 0), {Face::Mono, type::tick}, ui.theme().ink3, entry.keys, Align::Right);
     if (!clicked) continue;
-    if (i < kSaves)
+    if (i < kCopy)
       state.saves.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(plots), state.views[name],
-                             static_cast<view::PlotFormat>(i)});
-    if (i == kSaves) copy();
+                             kSaves[i].format, kSaves[i].style});
+    if (i == kCopy) copy();
     if (i == kAxis) state.turned[name] = !state.turned[name];
     if (i > kAxis) state.views[name].reset();
     ui.close_popup();
@@ -239,7 +255,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kEndings[] = {"svg", "png", "csv"};
+constexpr const char* kEndings[] = {"svg", "png", "csv", "pdf"};
 
 // A file name that is free, because an export never overwrites a file.
 std::string export_path(const std::string& folder, const std::string& id, const char* ending) {
@@ -289,7 +305,7 @@ std::string pictures_folder() {
 }
 
 void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
-                plot::ExportSize size, const plot::View& view) {
+                plot::ExportSize size, const plot::View& view, const plot::FigureStyle& style) {
   switch (format) {
     case view::PlotFormat::Svg:
       return write_file(path, plot::to_svg(plot, ui::theme(dark), size, view), "plot");
@@ -297,18 +313,34 @@ void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotF
       return write_picture(path, plot, view, dark, size);
     case view::PlotFormat::Csv:
       return write_file(path, plot::to_csv(plot), "plot");
+    case view::PlotFormat::Pdf:
+      return write_file(path, plot::to_pdf(plot, style, view), "plot");
   }
+}
+
+std::string figure_words(const plot::PlotSpec& plot, std::string_view facts) {
+  return fmt::format("{}\n{}", plot::to_text(plot), facts);
 }
 
 std::vector<std::string> save_plot(const view::SavePlot& command, const std::string& folder, bool dark) {
   std::vector<std::string> paths;
-  for (const plot::PlotSpec& plot : *command.plots) {
-    const std::string path = export_path(folder, plot.id, ending_of(command.format));
-    if (command.format == view::PlotFormat::Csv && !command.csv.empty())
-      write_file(path, command.csv, "plot");
-    else
-      write_plot(path, as_figure(plot), command.format, dark, kPlotFileSize, command.view);
+  const auto write = [&](const std::string& path, const std::string& text) {
+    write_file(path, text, "plot");
     paths.push_back(path);
+  };
+  for (const plot::PlotSpec& plot : *command.plots) {
+    const auto data = [&] { return command.csv.empty() ? plot::to_csv(plot) : command.csv; };
+    const std::string path = export_path(folder, plot.id, ending_of(command.format));
+    if (command.format == view::PlotFormat::Csv) {
+      write(path, data());
+      continue;
+    }
+    write_plot(path, as_figure(plot), command.format, dark, kPlotFileSize, command.view, command.style);
+    paths.push_back(path);
+    if (command.format != view::PlotFormat::Pdf) continue;
+    const std::string stem = fs::path(path).stem().string();
+    write(free_name((fs::path(folder) / (stem + ".csv")).string()), data());
+    write(free_name((fs::path(folder) / (stem + ".txt")).string()), figure_words(plot, command.facts));
   }
   return paths;
 }

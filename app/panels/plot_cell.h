@@ -68,8 +68,12 @@ std::string pictures_folder();
 inline constexpr plot::ExportSize kPlotFileSize{640, 400};
 // Writes one plot to `path`, without a window; an existing file is overwritten. Throws Error with the path.
 void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
-                plot::ExportSize size = kPlotFileSize, const plot::View& view = {});
-// Writes one file per plot under a free name, normscope-ID.svg, and returns the paths. Throws Error with the path.
+                plot::ExportSize size = kPlotFileSize, const plot::View& view = {},
+                const plot::FigureStyle& style = {});
+// What a caption needs: the plot in words, its data's file, and `facts`, such as the command that makes the runs again.
+std::string figure_words(const plot::PlotSpec& plot, std::string_view facts);
+// Writes one file per plot under a free name, normscope-ID.svg, and with a PDF its data and figure_words(); returns the
+// paths. Throws Error with the path.
 std::vector<std::string> save_plot(const view::SavePlot& command, const std::string& folder, bool dark);
 // Saves the plots that a frame requested and returns the notice for the user, also for an error; empty: none.
 Message save_plots(const std::vector<view::SavePlot>& commands, bool dark);

@@ -45,6 +45,12 @@ struct ExportSize {
 void draw_still(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
 // Writes what draw_still() draws as an SVG document in the given theme.
 std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});
+// Draws plot area and names of the axes alone: what a paper says above and below a figure is the author's.
+void draw_figure(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
+// What draw_figure() draws, as a page of a PDF and as an SVG document, both with letters as outlines. Throw Error where no
+// font is found.
+std::string to_pdf(const PlotSpec&, const FigureStyle&, const View& = {});
+std::string to_paper_svg(const PlotSpec&, const FigureStyle&, const View& = {});
 // The plot in words, line by line: title, sentence, axes; of each series first, last, min, max and the cursor's value.
 std::string to_text(const PlotSpec&);
 // All values with 9 digits, never thinned. Columns: series,x,y,hi with the axes' labels for x and y; a band has lo as

@@ -219,4 +219,13 @@ struct View {
   }
 };
 
+/// A plot as a figure of a paper.
+struct FigureStyle {
+  float width = 84, height = 0;  ///< mm; height 0: by the width
+  float font = 8;                ///< of the numbers at the axes, in points
+  bool grey = false;
+};
+/// Widths of one and of two columns in most journals, mm.
+inline constexpr float kColumn = 84, kTwoColumns = 174;
+
 }  // namespace normscope::plot

@@ -112,6 +112,74 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
   return ui::to_svg(plot.title, picture, theme);
 }
 
+// ---- A figure of a paper.
+
+namespace {
+
+constexpr float kAxisName = 16,
+                kTickPitch = 40;       // a line of an axis' name, the room of a number at the axis; px
+constexpr float kPaperLine = 0.7f;     // of a line's width on the screen
+constexpr float kPaperHeight = 0.62f;  // of the figure's width
+
+/// How large the figure is in logical px, where ticks have their own size.
+ui::Vec logical_size(const FigureStyle& style) {
+  constexpr float kPointsPerMillimetre = 72 / 25.4f;
+  const float k = kPointsPerMillimetre * ui::type::tick / style.font;
+  return ui::Vec{style.width, style.height > 0 ? style.height : kPaperHeight * style.width} * k;
+}
+
+ui::Picture figure_of(const PlotSpec& plot, const FigureStyle& style, const View& view) {
+  return [&plot, &view, size = logical_size(style)](ui::Painter& p, const ui::Theme& theme) {
+    draw_figure(p, theme, plot, {0, 0, size.x, size.y}, view);
+    return size;
+  };
+}
+
+}  // namespace
+
+void draw_figure(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, const ui::Rect& rect,
+                 const View& view) {
+  const ui::TextStyle style{ui::Face::Sans, ui::type::tick};
+  const auto words_of = [](const Axis& axis) {
+    return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
+  };
+  PlotSpec picture = still(plot, measure_of(p), rect.w);
+  picture.tile.reset();
+  picture.x.short_label.clear();
+  for (Series& series : picture.series) series.width *= kPaperLine;
+  const bool axes = has_axes(plot);
+  const std::string above = axes ? words_of(plot.y) : "", across = axes ? words_of(plot.x) : "";
+  const std::string shades = !axes ? caption(plot) : plot.heat ? plot.heat->label : "";
+  ui::Rect rest = rect;
+  p.fill(rect, theme.panel);
+  const auto height = [&](const std::string& words) {
+    return words.empty() ? 0 : p.wrapped_height(rect.w, style, words, kAxisName);
+  };
+  p.text_wrapped(rest.take_top(height(above)), style, theme.ink, above, kAxisName);
+  for (const std::string* words : {&shades, &across}) {
+    const ui::Rect row = rest.take_bottom(height(*words));
+    if (row.h > kAxisName)
+      p.text_wrapped(row, style, theme.ink, *words, kAxisName);
+    else
+      p.text_in(row, style, theme.ink, *words, ui::Align::Centre);
+  }
+  const float room = rest.w - picture.pad_left - picture.pad_right;
+  if (axes && picture.x.ticks.empty() && !view.x)
+    picture.x.ticks =
+        ticks_of(picture.x, picture.x.lo, picture.x.hi, std::max(2, static_cast<int>(room / kTickPitch)));
+  paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p)));
+}
+
+std::string to_pdf(const PlotSpec& plot, const FigureStyle& style, const View& view) {
+  return ui::to_pdf(plot.title, figure_of(plot, style, view),
+                    style.grey ? ui::grey_theme() : ui::theme(false), style.width);
+}
+
+std::string to_paper_svg(const PlotSpec& plot, const FigureStyle& style, const View& view) {
+  return ui::to_paper_svg(plot.title, figure_of(plot, style, view),
+                          style.grey ? ui::grey_theme() : ui::theme(false), style.width);
+}
+
 // ---- A plot in words, for terminals, screen readers and tests, and in numbers (CSV).
 
 namespace {

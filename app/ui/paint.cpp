@@ -14,61 +14,13 @@
 #include <set>
 #include <utility>
 
+#include "app/ui/shapes.h"
 #include "engine/core/machine.h"
 
 namespace normscope::ui {
 namespace {
 
 ImFontConfig config(bool merge);
-
-// The names of matrices, such as "W_Q", are drawn with a subscript: a text is split at these.
-constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;  // size and lowering, as fractions of the em
-
-/// The index of the "_" of such a name at or after `from`, else npos. A path keeps its underscores.
-size_t subscript_at(std::string_view s, size_t from) {
-  const auto is_letter = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-  };
-  if (s.find('/') != s.npos) return s.npos;
-  for (size_t i = s.find("W_", from); i != s.npos; i = s.find("W_", i + 1)) {
-    const bool alone = i == 0 || !is_letter(s[i - 1]);
-    const bool matrix = i + 2 < s.size() && std::string_view("QKVO12").find(s[i + 2]) != s.npos;
-    if (alone && matrix && (i + 3 == s.size() || !is_letter(s[i + 3]))) return i + 1;
-  }
-  return s.npos;
-}
-
-/// Calls piece(text, lowered) from left to right.
-template <class Piece>
-void for_pieces(std::string_view s, const Piece& piece) {
-  size_t from = 0;
-  for (size_t at = subscript_at(s, 0); at != s.npos; at = subscript_at(s, from)) {
-    piece(s.substr(from, at - from), false);
-    piece(s.substr(at + 1, 1), true);
-    from = at + 2;
-  }
-  if (from < s.size()) piece(s.substr(from), false);
-}
-
-// The outline of a rounded rectangle as a closed line, clockwise from the upper left.
-std::vector<Vec> rounded(const Rect& r, float radius) {
-  radius = std::min({radius, r.w / 2, r.h / 2});
-  if (radius <= 0)
-    return {{r.x, r.y}, {r.right(), r.y}, {r.right(), r.bottom()}, {r.x, r.bottom()}, {r.x, r.y}};
-  std::vector<Vec> points;
-  const Vec centres[] = {{r.x + radius, r.y + radius},
-                         {r.right() - radius, r.y + radius},
-                         {r.right() - radius, r.bottom() - radius},
-                         {r.x + radius, r.bottom() - radius}};
-  constexpr int steps = 6;
-  for (int corner = 0; corner < 4; ++corner)
-    for (int i = 0; i <= steps; ++i) {
-      float angle = std::numbers::pi_v<float> * (1 + 0.5f * (corner + float(i) / steps));
-      points.push_back(centres[corner] + Vec{std::cos(angle), std::sin(angle)} * radius);
-    }
-  points.push_back(points.front());
-  return points;
-}
 
 }  // namespace
 
@@ -337,14 +289,20 @@ void note_missing_signs(ImFont& font, std::string_view s) {
   if (std::ranges::none_of(s, begins_sign)) return;
   Signs& signs = signs_of_texts();
   for (size_t i = 0; i < s.size();) {
-    unsigned sign = 0;
-    i += static_cast<size_t>(std::max(1, ImTextCharFromUtf8(&sign, s.data() + i, s.data() + s.size())));
+    const char32_t sign = next_sign(s, i);
     if (sign < 0x590 || sign > 0xFFFF || !signs.known.insert(sign).second) continue;
     if (!font.IsGlyphInFont(static_cast<ImWchar>(sign))) signs.missing.insert(sign);
   }
 }
 
 }  // namespace
+
+char32_t next_sign(std::string_view text, size_t& at) {
+  unsigned sign = 0;
+  at += static_cast<size_t>(
+      std::max(1, ImTextCharFromUtf8(&sign, text.data() + at, text.data() + text.size())));
+  return sign;
+}
 
 std::vector<char32_t> take_missing_signs() {
   const std::set<char32_t> missing = std::exchange(signs_of_texts().missing, {});
@@ -520,230 +478,6 @@ float Painter::wrapped_height(float width, TextStyle style, std::string_view s, 
   return line * float(wrap(width, style, s).size());
 }
 
-// ---- shapes and texts as elements of an SVG document
-
-namespace {
-
-/// Inter Regular's advances from the blank to the tilde, in hundredths of the em.
-constexpr uint8_t kAdvances[] = {28, 28, 40, 63, 64, 81, 64, 22, 36, 36, 50, 66, 28, 46, 28, 36, 62, 46, 61,
-                                 64, 64, 61, 62, 57, 62, 62, 28, 28, 66, 66, 66, 51, 94, 68, 65, 73, 72, 60,
-                                 59, 74, 74, 26, 54, 65, 56, 89, 75, 76, 63, 76, 64, 64, 64, 74, 68, 95, 64,
-                                 66, 62, 36, 36, 36, 47, 45, 50, 56, 62, 56, 62, 58, 36, 61, 59, 24, 24, 54,
-                                 24, 87, 59, 60, 61, 61, 37, 52, 36, 58, 56, 81, 54, 56, 54, 36, 33, 36, 66};
-constexpr float kMonoAdvance = 0.6f, kOtherAdvance = 0.66f, kBoldFactor = 1.035f;  // ems
-
-bool is_mono(TextStyle style) { return style.face == Face::Mono || style.face == Face::MonoMedium; }
-
-/// Rounds to a hundredth of a pixel: "12.5".
-std::string px(float v) { return fmt::format("{:g}", std::round(v * 100.f) / 100.f + 0.f); }
-
-std::string points(std::span<const Vec> list) {
-  std::string text;
-  for (Vec p : list) text += (text.empty() ? "M" : "L") + px(p.x) + " " + px(p.y);
-  return text;
-}
-
-class SvgPainter final : public Painter {
- public:
-  explicit SvgPainter(Colour page) {
-    put("<rect width=\"100%\" height=\"100%\"");
-    end("fill", page);
-  }
-
-  void outline(const Rect& r, Colour c, float width, float radius) override {
-    if (r.empty()) return;
-    const Rect middle = r.inset(width / 2);
-    put("<rect fill=\"none\" stroke-width=\"{:g}\"{}", width, place(middle, radius - width / 2));
-    end("stroke", c);
-  }
-  void hairline(Vec a, Vec b, Colour c, float width) override { line(a, b, c, width); }
-  void dashed(std::span<const Vec> line, Colour c, float width, Dash dash, float phase,
-              DashAlong along) override {
-    if (dash.solid()) return polyline(line, c, width, false);
-    std::string d;
-    if (along == DashAlong::X) {  // dashes of SVG follow the path
-      Pieces pieces;
-      cut_dashes(line, dash, phase, pieces, along);
-      for (size_t i = 0; i < pieces.size(); ++i) d += points(pieces[i]);
-      return stroke(d, c, width);
-    }
-    stroke(points(line), c, width,
-           fmt::format(" stroke-dasharray=\"{} {}\" stroke-dashoffset=\"{}\"", px(dash.on), px(dash.off),
-                       px(phase)));
-  }
-  void polyline(std::span<const Vec> line, Colour c, float width, bool closed) override {
-    if (line.size() > 1) stroke(points(line) + (closed ? "Z" : ""), c, width);
-  }
-  void polygon(std::span<const Vec> convex, Colour c) override {
-    put("<path d=\"{}Z\"", points(convex));
-    end("fill", c);
-  }
-  void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour c) override {
-    std::vector<Vec> around(upper.begin(), upper.end());
-    around.insert(around.end(), lower.rbegin(), lower.rend());
-    polygon(around, c);
-  }
-  void hatch(const Rect& r, Colour c, float stripe, float pitch) override {
-    const float turned = 1 / std::sqrt(2.f);
-    const std::string id = fmt::format("hatch-{}-{}", px(stripe), px(pitch));
-    if (defined_.insert(id).second) {
-      put("<pattern id=\"{}\" width=\"{}\" height=\"9\" patternUnits=\"userSpaceOnUse\" "
-          "patternTransform=\"rotate(45)\"><rect width=\"{}\" height=\"9\"",
-          id, pitch * turned, stripe * turned);
-      end("fill", c, "/></pattern>\n");
-    }
-    put("<rect fill=\"url(#{})\"{}/>\n", id, place(r, 0));
-  }
-  void circle(Vec o, float r, Colour c) override {
-    put("<circle cx=\"{}\" cy=\"{}\" r=\"{}\"", px(o.x), px(o.y), px(r));
-    end("fill", c);
-  }
-  void ring(Vec o, float r, Colour c, float width) override {
-    put("<circle fill=\"none\" stroke-width=\"{:g}\" cx=\"{}\" cy=\"{}\" r=\"{}\"", width, px(o.x), px(o.y),
-        px(r));
-    end("stroke", c);
-  }
-  float text(Vec at, TextStyle style, Colour c, std::string_view s, Align align) override {
-    if (s.empty()) return 0;
-    std::string inside;
-    float down = 0;  // drop of the last piece
-    for_pieces(s, [&](std::string_view piece, bool lowered) {
-      const float drop = lowered ? kSubscriptDrop * style.px : 0;
-      inside += drop == down ? svg_escaped(piece)
-                             : fmt::format("<tspan dy=\"{}\" font-size=\"{}\">{}</tspan>", px(drop - down),
-                                           px(style.px * (lowered ? kSubscriptSize : 1)), svg_escaped(piece));
-      down = drop;
-    });
-    put("<text x=\"{}\" y=\"{}\" font-size=\"{:g}\"{}{}{}", px(at.x), px(at.y), style.px,
-        is_mono(style) ? " font-family=\"JetBrains Mono, DejaVu Sans Mono, monospace\"" : "",
-        style.face == Face::Bold ? " font-weight=\"600\"" : "",
-        align == Align::Centre  ? " text-anchor=\"middle\""
-        : align == Align::Right ? " text-anchor=\"end\""
-                                : "");
-    end("fill", c, ">" + inside + "</text>\n");
-    return text_width(style, s);
-  }
-  float text_width(TextStyle style, std::string_view s) const override {
-    float em = 0;
-    for_pieces(s, [&](std::string_view piece, bool lowered) {
-      for (const unsigned char c : piece) {
-        if ((c & 0xC0) == 0x80) continue;  // a later byte of a character already counted
-        const float advance = is_mono(style)       ? kMonoAdvance
-                              : c >= 32 && c < 127 ? 0.01f * kAdvances[c - 32]
-                                                   : kOtherAdvance;
-        em += advance * (lowered ? kSubscriptSize : 1);
-      }
-    });
-    return em * style.px * (style.face == Face::Bold ? kBoldFactor : 1);
-  }
-  /// The id of a clip is made of its rectangle, so that equal ids of several documents on one page mean equal clips.
-  void push_clip(const Rect& r) override {
-    const std::string id = fmt::format("clip-{}-{}-{}-{}", px(r.x), px(r.y), px(r.w), px(r.h));
-    if (defined_.insert(id).second) put("<clipPath id=\"{}\"><rect{}/></clipPath>\n", id, place(r, 0));
-    put("<g clip-path=\"url(#{})\">\n", id);
-  }
-  void pop_clip() override { put("</g>\n"); }
-  void begin_group(std::string_view title) override { put("<g><title>{}</title>\n", svg_escaped(title)); }
-  void end_group() override { put("</g>\n"); }
-
-  /// The text of the document up to a colour, and that colour; `what` is "fill" or "stroke".
-  struct Part {
-    std::string before;
-    const char* what;
-    Colour colour;
-    std::string rule() const {
-      const std::string opaque = fmt::format("{}:{}", what, to_hex(colour));
-      return colour.a == 255 ? opaque : opaque + fmt::format(";{}-opacity:{:.3g}", what, colour.a / 255.0);
-    }
-  };
-  const std::vector<Part>& parts() const { return parts_; }
-  const std::string& rest() const { return text_; }
-
- private:
-  void box(const Rect& r, Colour c, float radius, Corners corners, Edges) override {
-    put("<rect{}", place(r, radius));
-    end("fill", c);
-    if (corners == Corners::Lower) box({r.x, r.y, r.w, r.h / 2}, c, 0, Corners::All, Edges::Exact);
-  }
-  void stroke(const std::string& d, Colour c, float width, const std::string& more = "") {
-    put("<path fill=\"none\" stroke-width=\"{}\" stroke-linejoin=\"round\"{} d=\"{}\"", px(width), more, d);
-    end("stroke", c);
-  }
-  static std::string place(const Rect& r, float radius) {
-    return fmt::format(" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"{}", px(r.x), px(r.y), px(r.w), px(r.h),
-                       radius > 0 ? fmt::format(" rx=\"{}\"", px(radius)) : "");
-  }
-  template <typename... A>
-  void put(fmt::format_string<A...> format, A&&... args) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<A>(args)...);
-  }
-  void end(const char* what, Colour colour, std::string_view after = "/>\n") {
-    parts_.push_back({std::exchange(text_, std::string(after)), what, colour});
-  }
-
-  std::vector<Part> parts_;
-  std::string text_;
-  std::set<std::string> defined_;
-};
-
-/// Each pair of colours, one for each theme, becomes a class; a document of one theme has the colours in its shapes.
-std::string document(std::string_view title, const Picture& picture, const Theme& theme, const Theme* other) {
-  SvgPainter page(theme.panel), second(other ? other->panel : Colour{});
-  const Vec size = picture(page, theme);
-  if (other) picture(second, *other);
-  if (other && page.parts().size() != second.parts().size())
-    throw Error("picture: its shapes differ between the themes");
-  std::map<std::string, size_t> classes;
-  std::string body, day, night;
-  for (size_t i = 0; i < page.parts().size(); ++i) {
-    const std::string rule = page.parts()[i].rule(), dark = other ? second.parts()[i].rule() : "";
-    body += page.parts()[i].before;
-    if (!other) {
-      body += fmt::format(" style=\"{}\"", rule);
-      continue;
-    }
-    const auto [at, is_new] = classes.try_emplace(rule + dark, classes.size());
-    body += fmt::format(" class=\"c{}\"", at->second);
-    if (!is_new) continue;
-    day += fmt::format(".c{}{{{}}}", at->second, rule);
-    night += fmt::format(".c{}{{{}}}", at->second, dark);
-  }
-  return fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" "
-      "height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"Inter, DejaVu Sans, sans-serif\">\n"
-      "<title>{2}</title>\n{3}{4}{5}</svg>\n",
-      px(size.x), px(size.y), svg_escaped(title),
-      other ? fmt::format("<style>{}@media (prefers-color-scheme:dark){{{}}}</style>\n", day, night) : "",
-      body, page.rest());
-}
-
-}  // namespace
-
-std::string svg_escaped(std::string_view s) {
-  std::string out;
-  for (char c : s) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      out += c;
-  }
-  return out;
-}
-
-std::string to_svg(std::string_view title, const Picture& picture) {
-  return document(title, picture, theme(false), &theme(true));
-}
-
-std::string to_svg(std::string_view title, const Picture& picture, const Theme& theme) {
-  return document(title, picture, theme, nullptr);
-}
-
 // ---- dashes
 
 float dash_length(Vec a, Vec b, DashAlong along) {
@@ -870,6 +604,16 @@ std::vector<std::string> default_font_folders() {
   return folders;
 }
 
+std::vector<std::string> files_of_face(Face face, const std::vector<std::string>& folders) {
+  const Source& source = sources()[static_cast<size_t>(face)];
+  std::string letters = find(folders, source.files);
+  if (letters.empty()) letters = find(folders, source.other);
+  std::vector<std::string> files{letters, find(folders, {source.merge})};
+  if (files[0] == files[1]) files.pop_back();
+  std::erase(files, "");
+  return files;
+}
+
 Fonts load_fonts(const std::vector<std::string>& folders) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   Fonts fonts;
@@ -878,22 +622,20 @@ Fonts load_fonts(const std::vector<std::string>& folders) {
   for (size_t i = 0; i < sources().size(); ++i) {
     const Source& source = sources()[i];
     Fonts::Entry& entry = fonts.faces[i];
-    std::string file = find(folders, source.files);
     entry.factor = source.factor;
-    if (file.empty()) {
+    if (find(folders, source.files).empty()) {
       missing += (missing.empty() ? "" : ", ") + std::string(source.name);
-      file = find(folders, source.other);
       entry.factor = dejavu_factor;
     }
+    const std::vector<std::string> files = files_of_face(static_cast<Face>(i), folders);
     ImFontConfig first = config(false), second = config(true);
-    if (!file.empty()) entry.font = atlas.AddFontFromFileTTF(file.c_str(), 0, &first);
+    if (!files.empty()) entry.font = atlas.AddFontFromFileTTF(files[0].c_str(), 0, &first);
     if (!entry.font) {
       if (!builtin) builtin = atlas.AddFontDefaultVector();
       entry = {builtin, builtin_factor};
       continue;
     }
-    std::string symbols = find(folders, {source.merge});
-    if (!symbols.empty() && symbols != file) atlas.AddFontFromFileTTF(symbols.c_str(), 0, &second);
+    if (files.size() > 1) atlas.AddFontFromFileTTF(files[1].c_str(), 0, &second);
   }
   if (!missing.empty())
     fonts.notice = "Fonts not found: " + missing + ". Using " + (builtin ? "the built-in font" : "DejaVu") +

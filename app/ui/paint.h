@@ -46,7 +46,11 @@ struct Fonts {
 std::vector<std::string> default_font_folders();
 /// Adds the faces to the current context's atlas. It never fails: without any font file it takes the built-in font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
+/// The file of a face, or of the next best one, and the one of its symbols; what is not found is left out.
+std::vector<std::string> files_of_face(Face, const std::vector<std::string>& folders);
 
+/// The sign of a UTF-8 text at `at`, which moves behind it; U+FFFD for bytes that are none.
+char32_t next_sign(std::string_view text, size_t& at);
 /// The signs that texts had since the last call and no face has, such as Chinese ones; each is named once.
 std::vector<char32_t> take_missing_signs();
 /// Adds a font for such signs to every face of the current context's atlas, once by its name. The bytes must outlive it.
@@ -133,7 +137,8 @@ class Painter {
   /// `line` is the line height. It returns the height used.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
   virtual float text_width(TextStyle, std::string_view) const = 0;
-  std::vector<std::string> wrap(float width, TextStyle, std::string_view) const;  ///< the lines of text_wrapped()
+  std::vector<std::string> wrap(float width, TextStyle,
+                                std::string_view) const;  ///< the lines of text_wrapped()
   float wrapped_height(float width, TextStyle, std::string_view, float line) const;
   /// The longest prefix that fits `width`, with "…" when it was cut.
   std::string fit(TextStyle, std::string_view, float width) const;
@@ -203,5 +208,10 @@ using Picture = std::function<Vec(Painter&, const Theme&)>;
 std::string to_svg(std::string_view title, const Picture& picture);
 /// One theme without a style sheet, so several documents may stand on one page.
 std::string to_svg(std::string_view title, const Picture& picture, const Theme& theme);
+/// For a paper, where the picture is so wide: letters as outlines, so that a reader needs no font. Throws Error where this
+/// computer has no font whose outlines could be taken.
+std::string to_paper_svg(std::string_view title, const Picture& picture, const Theme& theme,
+                         float millimetres);
+std::string to_pdf(std::string_view title, const Picture& picture, const Theme& theme, float millimetres);
 
 }  // namespace normscope::ui

@@ -134,6 +134,39 @@ std::string to_hex(Colour c) {
 
 const Theme& theme(bool dark) { return dark ? dark_theme : light_theme; }
 
+const Theme& grey_theme() {
+  static const Theme grey = [] {
+    Theme t = light_theme;
+    for (Colour* each :
+         {&t.bg,     &t.panel,     &t.raised,         &t.sunk,    &t.field,      &t.trough, &t.border,
+          &t.strong, &t.grid,      &t.axis,           &t.ink,     &t.ink2,       &t.ink3,   &t.slot,
+          &t.wire,   &t.on_accent, &t.accent_outline, &t.inverse, &t.on_inverse, &t.cursor})
+      each->r = each->b = each->g;
+    // Of the same dash the levels lie far apart; on white, 0x8A has a contrast of 3.5.
+    constexpr std::array<uint8_t, max_runs> levels{0x00, 0x10, 0x8A, 0x10, 0x78, 0x78, 0x4A, 0x6A};
+    for (size_t i = 0; i < levels.size(); ++i) {
+      const Colour level{levels[i], levels[i], levels[i]};
+      t.runs[i].line = t.runs[i].tile = level;
+      t.runs[i].tile_letter = ink_on(level);
+      t.runs[i].text = contrast(level, t.panel) >= 4.5 ? level : t.ink3;
+    }
+    const auto ramp = [](auto& stops, int from, int to) {
+      const int last = static_cast<int>(stops.size()) - 1;
+      for (int i = 0; i <= last; ++i) {
+        const auto level = static_cast<uint8_t>(from + (to - from) * i / last);
+        stops[static_cast<size_t>(i)] = {level, level, level};
+      }
+    };
+    ramp(t.depth, 0x00, 0x8A);
+    ramp(t.heat, 0xF4, 0x10);
+    t.accent = rgb(0xC8C8C8);
+    t.accent_soft = rgb(0xE8E8E8);
+    t.error = t.ink;
+    return t;
+  }();
+  return grey;
+}
+
 Colour depth_colour(const Theme& t, int layer, int layers) {
   return along(t.depth, layers > 1 ? double(layer) / (layers - 1) : 0.0);
 }

@@ -66,6 +66,9 @@ struct Theme {
 };
 
 const Theme& theme(bool dark);
+/// The light theme without colours, for a paper that is printed: runs differ by dash, marker and grey. Signed data, of
+/// which grey could show only the size, keep their two colours.
+const Theme& grey_theme();
 
 /// The colour of `layer` in 0..layers-1, interpolated along the six colours of the ramp.
 Colour depth_colour(const Theme&, int layer, int layers);

@@ -43,12 +43,19 @@ inline constexpr std::string_view name_of(Screen screen) { return kScreenNames[s
 
 namespace view {
 
-enum class PlotFormat { Svg, Png, Csv };
+enum class PlotFormat {
+  Svg,
+  Png,
+  Csv,
+  Pdf
+};  // Pdf: a figure of a paper, with its data and facts in files of their own
 /// Saves a plot as a file.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;
   PlotFormat format = PlotFormat::Svg;
+  plot::FigureStyle style{};  // of a PDF
+  std::string facts{};        // for its caption: what the runs were, how they are made again
   std::string csv{};  // text of the CSV file, where the plots' own values are not the data; empty: to_csv()
 };
 

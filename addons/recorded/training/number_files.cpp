@@ -113,7 +113,8 @@ std::string header_of_mlflow(const fs::path& run) {
     settings[file.lexically_relative(run / "params").generic_string()] =
         trimmed(read_input_file(file.string(), kNumberFile));
   nlohmann::json header = {{"format", kStreamFormat}, {"maker", "MLflow"}, {"settings", settings}};
-  for (const std::string_view line : split(read_input_file((run / "meta.yaml").string(), kNumberFile), '\n'))
+  const std::string about = read_input_file((run / "meta.yaml").string(), kNumberFile);
+  for (const std::string_view line : split(about, '\n'))
     if (line.starts_with("run_name: ")) header["name"] = one_line(trimmed(line.substr(10)));
   return header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -6,6 +6,8 @@
 // as unknown, never guessed. Called by log_reader.cpp and `normscope record`.
 #pragma once
 
+#include <map>
+
 #include "training/io/input_file.h"
 
 namespace normscope::records {

@@ -1,12 +1,15 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
 #include "addons/compare/app/commands/compare_study.h"
+#include "addons/compare/app/commands/figure_options.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/recorded/training/run_files.h"
 #include "app/commands/commands.h"
 #include "app/commands/picture.h"
+#include "app/panels/plot_cell.h"
 #include "engine/core/machine.h"
+#include "training/files/command_text.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -23,8 +26,9 @@ struct CompareOptions {
   std::string align = "step";
   int32_t from = 0, to = 0;  ///< 0: from the first step, to the last
   double factor = 4;
-  std::string json, markdown;  ///< kStandardOutput or a file; empty: not requested
-  std::string svg, png, csv;   ///< a folder, or for svg one file; empty: not requested
+  std::string json, markdown;         ///< kStandardOutput or a file; empty: not requested
+  std::string svg, png, csv, figure;  ///< a folder, or for svg one file; empty: not requested
+  FigureOptions style;
 };
 
 // ---- files side by side
@@ -117,6 +121,46 @@ struct Output {
   std::function<void()> write;
 };
 
+/// The command line that compares these files in the same way.
+std::string command_again(const CompareOptions& options) {
+  const CompareOptions standard;
+  std::string line = "normscope compare";
+  const auto add = [&](const char* option, const auto& value, const auto& usual) {
+    if (value != usual) line += fmt::format(" {} {}", option, shell_quoted(fmt::format("{}", value)));
+  };
+  for (const std::string& file : options.files) line += " " + shell_quoted(file);
+  add("--baseline", options.baseline, standard.baseline);
+  add("--metric", options.metric, standard.metric);
+  add("--align", options.align, standard.align);
+  add("--mapping", options.mapping, standard.mapping);
+  add("--from", options.from, standard.from);
+  add("--to", options.to, standard.to);
+  add("--factor", options.factor, standard.factor);
+  add("--figure", options.figure, std::string());
+  add("--figure-width", options.style.width, std::string());
+  add("--figure-font", options.style.font, std::string());
+  return line + (options.style.grey ? " --grey\n" : "\n");
+}
+
+/// Each figure as a paper needs it, with its data and what a caption needs.
+void add_paper_figures(const CompareOptions& options, const Comparison& all,
+                       const std::vector<Figure>& figures, std::vector<Output>& outputs) {
+  const plot::FigureStyle style = style_of(options.style);
+  for (const Figure& figure : figures) {
+    const auto add = [&](const char* ending, auto content) {
+      const std::string path = fmt::format("{}/{}.{}", options.figure, figure.name, ending);
+      outputs.push_back({"--figure", path, [path, content] { write_file(path, content(), "compare"); }});
+    };
+    add("pdf", [&figure, style] { return plot::to_pdf(figure.plot, style); });
+    add("svg", [&figure, style] { return plot::to_paper_svg(figure.plot, style); });
+    add("csv", [&figure] { return figure.csv; });
+    add("txt", [&figure, &options, &all] {
+      return panels::figure_words(figure.plot, to_text(all) + "\n" + tr("This command makes the figure:") +
+                                                   "\n" + command_again(options));
+    });
+  }
+}
+
 std::vector<Output> figure_outputs(const CompareOptions& options, const Comparison& all,
                                    const std::vector<Figure>& figures) {
   std::vector<Output> outputs;
@@ -135,6 +179,7 @@ std::vector<Output> figure_outputs(const CompareOptions& options, const Comparis
     each("--svg", options.svg, view::PlotFormat::Svg, "svg");
   each("--png", options.png, view::PlotFormat::Png, "png");
   each("--csv", options.csv, view::PlotFormat::Csv, "csv");
+  if (!options.figure.empty()) add_paper_figures(options, all, figures, outputs);
   if (!options.csv.empty()) {
     const std::string path = options.csv + "/settings.csv";
     outputs.push_back({"--csv", path, [&all, path] { write_file(path, settings_csv(all), "compare"); }});
@@ -159,7 +204,7 @@ std::string page_of(const CompareOptions& options, const Comparison& all,
 }
 
 void make_folders(const CompareOptions& options) {
-  for (const std::string* folder : {&options.svg, &options.png, &options.csv})
+  for (const std::string* folder : {&options.svg, &options.png, &options.csv, &options.figure})
     if (!folder->empty() && !folder->ends_with(".svg"))
       with_exit(Exit::Internal, [&] { make_folder(*folder, Access::Shared, "compare"); });
 }
@@ -191,7 +236,8 @@ Exit compare_files(const CompareOptions& options) {
     const compare::Choice choice = choice_of(options, runs);
     return compare::compare(std::move(runs), choice);
   });
-  const bool drawn = !options.svg.empty() || !options.png.empty() || !options.csv.empty();
+  const bool drawn =
+      !options.svg.empty() || !options.png.empty() || !options.csv.empty() || !options.figure.empty();
   const std::vector<Figure> figures = drawn ? figures_of(all) : std::vector<Figure>{};
   std::vector<Output> outputs = figure_outputs(options, all, figures);
   const std::string page = options.markdown.empty() ? "" : page_of(options, all, outputs);
@@ -233,6 +279,7 @@ void name_outputs(const CLI::App& app, CompareOptions& options, const std::strin
   name("--svg", options.svg, out);
   name("--png", options.png, out);
   name("--csv", options.csv, out);
+  name("--figure", options.figure, out);
 }
 
 /// Adds the files, which exclude the options of training, and the options that need files. --json,
@@ -274,6 +321,11 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
   own.push_back(output("--svg", options.svg, "[DIR]",
                        "files: every figure; NAME.svg: all in one; no name: into --out"));
   own.push_back(output("--png", options.png, "[DIR]", "files: every figure; no name: into --out"));
+  own.push_back(
+      output("--figure", options.figure, "[DIR]",
+             "files: every figure for a paper, as PDF and SVG with letters as outlines, its data, and what a "
+             "caption needs; no name: into --out"));
+  add_figure_options(app, options.style, own.back());
   for (CLI::Option* option : own) option->needs(files);
 }
 

@@ -130,7 +130,9 @@ void CompareScreen::complete(std::vector<view::SavePlot>& saves) const {
   if (!shown_ || !shown_->error.empty()) return;
   const Comparison& all = shown_->all;
   for (view::SavePlot& save : saves) {
-    if (save.format != view::PlotFormat::Csv || save.plots->empty()) continue;
+    const bool with_data = save.format == view::PlotFormat::Csv || save.format == view::PlotFormat::Pdf;
+    if (!with_data || save.plots->empty()) continue;
+    save.facts = to_text(all);
     const std::string& id = save.plots->front().id;
     if (id == "compare-difference") save.csv = plot::to_csv(difference_plot(all, false));
     if (id == "compare-end") save.csv = end_csv(all);

@@ -1,6 +1,7 @@
 // These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
 #include <nlohmann/json.hpp>
 
+#include "addons/compare/app/commands/figure_options.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
@@ -221,6 +222,22 @@ TEST_CASE("compare: a figure becomes a file in every format") {
   CHECK(test::well_formed(test::read_all(folder.file("map.svg"))));
   CHECK(test::read_all(folder.file("map.csv")) == figures[2].csv);
   CHECK(test::read_all(folder.file("map.png")).starts_with("\x89PNG"));
+}
+
+TEST_CASE("the size of a figure is given in columns, millimetres and points") {
+  const auto style = [](const char* width, const char* font) {
+    return commands::style_of({.width = width, .font = font});
+  };
+  CHECK(style("", "").width == plot::kColumn);
+  CHECK(style("1column", "").width == plot::kColumn);
+  CHECK(style("2 columns", "").width == plot::kTwoColumns);
+  CHECK(style("120mm", "").width == 120);
+  CHECK((style("", "7pt").font == 7 && style("", "9.5").font == 9.5f));
+  for (const char* wrong : {"3columns", "84", "84cm", "20mm", "500mm", "nanmm", "wide"})
+    CHECK(test::contains(test::error_of([&] { style(wrong, ""); }),
+                         "expected 1column, 2columns, or 30mm to 400mm"));
+  for (const char* wrong : {"2pt", "30pt", "8px", "x"})
+    CHECK(test::contains(test::error_of([&] { style("", wrong); }), "expected 4pt to 24pt"));
 }
 
 TEST_CASE("loss window: 25 losses, fewer at first, and none of the network before a change") {

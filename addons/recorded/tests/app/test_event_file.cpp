@@ -84,6 +84,8 @@ RecordedFile read(const std::string& file, size_t portion = std::string::npos) {
   return reader.file();
 }
 
+auto losses(const RecordedFile& file) { return file.runs.at(0).seeds[0].history->loss(); }
+
 }  // namespace
 
 TEST_CASE("files of TensorBoard, Weights & Biases and trackio say the same of a run") {
@@ -370,7 +372,6 @@ TEST_CASE("a step that is no whole number is said, and the number of the call co
 TEST_CASE("a folder of event files is one run, a later session from its steps on") {
   const Folder folder;
   std::filesystem::create_directory(folder.file("tb"));
-  const auto losses = [](const RecordedFile& file) { return file.runs.at(0).seeds[0].history->loss(); };
   folder.write("tb/events.out.tfevents.1",
                events({R"({"step":1,"loss":9})", R"({"step":2,"loss":8})", R"({"step":3,"loss":7,"lr":0.5})",
                        R"({"step":4,"loss":6})"}));
@@ -456,11 +457,13 @@ TEST_CASE("a folder with a file for each number is a run of MLflow or DVCLive, w
     CHECK(look_at(kFixtures + folder).kind == FileKind::Recorded);
   }
   const Recording run = read_recorded(kFixtures + "mlflow").runs.at(0);
-  CHECK((run.name == "warm-up 200" && run.maker == "MLflow"));
+  CHECK(run.name == "warm-up 200");
+  CHECK(run.maker == "MLflow");
   CHECK(run.settings ==
         std::vector<std::pair<std::string, std::string>>{{"lr", "0.003"}, {"model/layers", "6"}});
 
   const Folder folder;
+  std::filesystem::create_directories(folder.file("mlruns/0"));
   std::filesystem::copy(kFixtures + "mlflow", folder.file("mlruns/0/run"),
                         std::filesystem::copy_options::recursive);
   LogFollower follower(folder.file("mlruns"));

@@ -1,0 +1,22 @@
+// The options of a command that writes figures for a paper: --figure-width, --figure-font, --grey.
+#pragma once
+
+#include <string>
+
+#include "app/cli/options.h"
+#include "app/plot/plot.h"
+
+namespace normscope::commands {
+
+/// As given: "84mm", "1 column", "8pt".
+struct FigureOptions {
+  std::string width, font;
+  bool grey = false;
+};
+
+/// The figures' folder is another option of the command, which these need.
+void add_figure_options(CLI::App& app, FigureOptions& options, CLI::Option* figure);
+/// Throws CommandError(usage) for a size that is none, or too large.
+plot::FigureStyle style_of(const FigureOptions& options);
+
+}  // namespace normscope::commands
