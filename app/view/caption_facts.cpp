@@ -14,7 +14,7 @@ std::string caption_facts(const LabView& lab) {
   std::string facts;
   for (const RunView& run : lab.runs)
     facts += fmt::format(
-        "{}: {}. {}\n", run.letter, run.name,
+        "{}: {}; {}\n", run.letter, run.name,
         tr("seed {seed}, step {step}; {verdict}", {{"seed", static_cast<long long>(run.spec->seed)},
                                                    {"step", run.step},
                                                    {"verdict", words::spoken(run.badge)}}));

@@ -124,7 +124,7 @@ TEST_CASE("with a figure for a paper its data and what the caption needs are sav
   const std::string facts = view::caption_facts(*lab);
   for (const RunView& run : lab->runs)
     CHECK(contains(facts,
-                   fmt::format("{}: {}. seed {}, step {}", run.letter, run.name, run.spec->seed, run.step)));
+                   fmt::format("{}: {}; seed {}, step {}", run.letter, run.name, run.spec->seed, run.step)));
   CHECK(contains(facts, "normscope"));
   const PlotSpec plot = fixture::lab_plot("plot/loss");
   const view::SavePlot save{std::make_shared<const std::vector<PlotSpec>>(1, plot),
