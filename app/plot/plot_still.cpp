@@ -117,9 +117,9 @@ std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size
 namespace {
 
 constexpr float kAxisName = 16,
-                kTickPitch = 40;       // a line of an axis' name, the room of a number at the axis; px
-constexpr float kPaperLine = 0.7f;     // of a line's width on the screen
-constexpr float kPaperHeight = 0.62f;  // of the figure's width
+                kTickPitch = 40;    // a line of an axis' name, the room of a number at the axis; px
+constexpr float kPaperLine = 0.7f;  // of a line's width on the screen
+constexpr float kPaperHeight = 0.62f, kLabels = 0.35f;  // of its width: its height, the most for labels
 
 /// How large the figure is in logical px, where ticks have their own size.
 ui::Vec logical_size(const FigureStyle& style) {
@@ -144,6 +144,12 @@ void draw_figure(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, c
     return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
   };
   PlotSpec picture = still(plot, measure_of(p), rect.w);
+  if (picture.pad_right > kLabels * rect.w) {  // letters remain, and the caption says whose they are
+    picture = plot;
+    for (Series& series : picture.series)
+      if (!series.letter.empty()) series.name.clear();
+    picture = still(picture, measure_of(p), rect.w);
+  }
   picture.tile.reset();
   picture.x.short_label.clear();
   for (Series& series : picture.series) series.width *= kPaperLine;
@@ -156,14 +162,14 @@ void draw_figure(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, c
     return words.empty() ? 0 : p.wrapped_height(rect.w, style, words, kAxisName);
   };
   p.text_wrapped(rest.take_top(height(above)), style, theme.ink, above, kAxisName);
+  const float room = rest.w - picture.pad_left - picture.pad_right;  // of the plot area
   for (const std::string* words : {&shades, &across}) {
     const ui::Rect row = rest.take_bottom(height(*words));
-    if (row.h > kAxisName)
+    if (row.h > kAxisName || p.text_width(style, *words) > room)
       p.text_wrapped(row, style, theme.ink, *words, kAxisName);
     else
-      p.text_in(row, style, theme.ink, *words, ui::Align::Centre);
+      p.text_in({row.x + picture.pad_left, row.y, room, row.h}, style, theme.ink, *words, ui::Align::Centre);
   }
-  const float room = rest.w - picture.pad_left - picture.pad_right;
   if (axes && picture.x.ticks.empty() && !view.x)
     picture.x.ticks =
         ticks_of(picture.x, picture.x.lo, picture.x.hi, std::max(2, static_cast<int>(room / kTickPitch)));
