@@ -325,7 +325,7 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
       output("--figure", options.figure, "[DIR]",
              "files: every figure for a paper, as PDF and SVG with letters as outlines, its data, and what a "
              "caption needs; no name: into --out"));
-  add_figure_options(app, options.style, own.back());
+  std::ranges::copy(add_figure_options(app, options.style, own.back()), std::back_inserter(own));
   for (CLI::Option* option : own) option->needs(files);
 }
 

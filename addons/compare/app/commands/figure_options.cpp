@@ -26,13 +26,14 @@ std::optional<std::pair<float, std::string>> size_of(std::string_view text) {
 
 }  // namespace
 
-void add_figure_options(CLI::App& app, FigureOptions& options, CLI::Option* figure) {
-  add_value(app, "--figure-width", options.width, "WIDTH",
-            "of a figure: 1column (84 mm), 2columns (174 mm) or 120mm", {}, "84mm")
-      ->needs(figure);
-  add_value(app, "--figure-font", options.font, "SIZE", "of a figure's numbers, in points", {}, "8pt")
-      ->needs(figure);
-  app.add_flag("--grey", options.grey, "a figure without colours; signed maps keep theirs")->needs(figure);
+std::vector<CLI::Option*> add_figure_options(CLI::App& app, FigureOptions& options, CLI::Option* figure) {
+  std::vector<CLI::Option*> added{
+      add_value(app, "--figure-width", options.width, "WIDTH",
+                "of a figure: 1column (84 mm), 2columns (174 mm) or 120mm", {}, "84mm"),
+      add_value(app, "--figure-font", options.font, "SIZE", "of a figure's numbers, in points", {}, "8pt"),
+      app.add_flag("--grey", options.grey, "a figure without colours; signed maps keep theirs")};
+  for (CLI::Option* option : added) option->needs(figure);
+  return added;
 }
 
 plot::FigureStyle style_of(const FigureOptions& options) {

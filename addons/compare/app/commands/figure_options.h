@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/cli/options.h"
 #include "app/plot/plot.h"
@@ -15,7 +16,7 @@ struct FigureOptions {
 };
 
 /// The figures' folder is another option of the command, which these need.
-void add_figure_options(CLI::App& app, FigureOptions& options, CLI::Option* figure);
+std::vector<CLI::Option*> add_figure_options(CLI::App& app, FigureOptions& options, CLI::Option* figure);
 /// Throws CommandError(usage) for a size that is none, or too large.
 plot::FigureStyle style_of(const FigureOptions& options);
 
