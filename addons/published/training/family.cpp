@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "engine/core/error.h"
 #include "training/io/text.h"
@@ -166,10 +167,17 @@ Family as_gguf(Family family, const toml::table& shared, const toml::table& own)
         read_entry(family, key.str(), node);
         continue;
       }
-      for (const auto& [name, value] : table_of(node, key.str()))
-        if (const auto at = family.settings.find(std::string(name.str())); at != family.settings.end())
+      for (const auto& [name, value] : table_of(node, key.str())) {
+        const auto at = family.settings.find(std::string(name.str()));
+        if (at != family.settings.end())
           at->second = setting_of(value, name.str(), at->second);
+        else if (table == &own)
+          family.settings.emplace(name.str(), setting_of(value, name.str()));
+      }
     }
+  for (const auto& [name, setting] : family.settings)  // what is obeyed may have any value
+    for (const std::string& key : setting.keys)
+      if (setting.when.empty()) family.must.erase(key);
   return family;
 }
 
@@ -188,15 +196,16 @@ std::map<std::string, Family> read_gguf() {
 
 constexpr size_t kLongestType = 64;
 
+std::string letters_of(std::string text) {
+  std::erase_if(text, [](char c) { return c == '_' || c == '-'; });
+  return small_letters(text);
+}
+
 /// The type of a model whose older config.json names only its class: "BertForMaskedLM" is of bert, "Gemma3ForCausalLM"
 /// of gemma3_text. Empty where there is no such type.
 std::string type_of_class(const InputValue& config) {
   const auto classes = config.find("architectures");
   if (!classes || !classes->is_list()) return {};
-  const auto letters_of = [](std::string text) {
-    std::erase_if(text, [](char c) { return c == '_' || c == '-'; });
-    return small_letters(text);
-  };
   for (const InputValue& value : classes->list(0, 16)) {
     const std::string name = letters_of(value.text(kLongestType));
     for (const auto& [type, family] : families()) {
@@ -218,7 +227,7 @@ std::string type_of_tensors(std::span<const std::string> names) {
 }
 
 /// The text of an error for a refused type: the nearest type that opens, where refused.toml names one.
-std::optional<Message> instead_of(std::string_view type) {
+std::optional<Message> instead_of(const std::string& type) {
   struct Lack {
     std::string_view table;
     fmt::format_string<const std::string&> words;
@@ -230,8 +239,31 @@ std::optional<Message> instead_of(std::string_view type) {
                                     {"attention", "{}, the nearest type whose attention is known here"}};
   const toml::table all = parse_toml(file_of(kRefused).text, "refused.toml");
   for (const auto& [lack, words] : kLacks)
-    if (const auto nearest = all[lack][type].value<std::string>()) return Message(words, *nearest);
+    for (const auto& [name, nearest] : *all[lack].as_table())  // "qwen2moe" in a GGUF file
+      if (const std::string other = nearest.value_or(std::string());
+          letters_of(std::string(name.str())) == letters_of(type))
+        return Message(words, other);
   return {};
+}
+
+/// The type of a folder that has the model of a GGUF file's architecture. Empty: none opens.
+std::string folder_type_of(const std::string& architecture) {
+  const toml::table all = parse_toml(file_of(kRefused).text, "refused.toml");
+  const std::string type = all["folder"][architecture].value_or(architecture);
+  return families().contains(type) ? type : "";
+}
+
+/// How many of these tensors a family has places for.
+size_t places_in(const Family& family, std::span<const std::string> tensors) {
+  std::set<std::string> places;
+  for (const auto& [ours, row] : family.rows) places.insert(row.theirs.begin(), row.theirs.end());
+  return static_cast<size_t>(std::ranges::count_if(tensors, [&](const std::string& tensor) {
+    std::vector<std::string> parts;
+    for (const std::string_view part :
+         split(tensor.starts_with(family.prefix) ? tensor.substr(family.prefix.size()) : tensor, '.'))
+      parts.push_back(part.find_first_not_of("0123456789") == part.npos ? "*" : std::string(part));
+    return places.contains(fmt::format("{}", fmt::join(parts, ".")));
+  }));
 }
 
 }  // namespace
@@ -264,23 +296,31 @@ const std::map<std::string, Family>& gguf_families() {
   return all;
 }
 
-const Family& family_of(const InputValue& config, std::span<const std::string> tensors) {
+const Family& family_of(const InputValue& config, const std::function<std::vector<std::string>()>& tensors) {
   const auto architecture = config.find("general.architecture"), type = config.find("model_type");
   const auto& all = architecture ? gguf_families() : families();
-  const auto at = all.find(architecture                   ? architecture->text(kLongestType)
-                           : type                         ? type->text(kLongestType)
-                           : config.find("architectures") ? type_of_class(config)
-                                                          : type_of_tensors(tensors));
+  const auto at = all.find(architecture ? architecture->text(kLongestType)
+                           : type       ? type->text(kLongestType)
+                           : config.find("architectures")
+                               ? type_of_class(config)
+                               : type_of_tensors(tensors ? tensors() : std::vector<std::string>()));
   if (at != all.end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : all) known.push_back(name);
   const InputValue refused = config.at(architecture ? "general.architecture" : "model_type");
   const std::string asked = refused.is_text() ? refused.text(kLongestType) : "";
-  if (const auto instead = instead_of(asked); instead && !architecture) refused.refuse(*instead);
-  // The nearest by its name comes first: qwen2 for qwen2_moe.
-  std::ranges::stable_sort(known, std::ranges::greater(), [&](const std::string& name) {
-    return std::ranges::mismatch(name, asked).in1 - name.begin();
-  });
+  if (const auto instead = instead_of(asked)) refused.refuse(*instead);
+  std::vector<std::string> names;
+  try {
+    if (tensors) names = tensors();
+  } catch (const Error&) {  // the type is what is wrong first
+  }
+  // The nearest by its tensors comes first.
+  std::ranges::stable_sort(known, std::ranges::greater(),
+                           [&](const std::string& name) { return places_in(all.at(name), names); });
+  if (const std::string folder = architecture ? folder_type_of(asked) : ""; !folder.empty())
+    refused.refuse(
+        Message("the folder of this model, whose type {} opens, or a file of {}", folder, one_of(known)));
   refused.refuse(one_of(known));
 }
 

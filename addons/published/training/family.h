@@ -5,6 +5,7 @@
 // for it, is refused in one line that names it. Nothing here reads a tensor.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -66,8 +67,9 @@ Family parse_family(std::string_view text, const std::string& type,
                     const std::map<std::string, Family>& like = families());
 
 /// The family of a config.json, or of GgufFile::config(). A config.json that names neither type nor class leaves it to
-/// the names of the `tensors`. Throws Error, which lists the known types.
-const Family& family_of(const InputValue& config, std::span<const std::string> tensors = {});
+/// the names that `tensors` tells. Throws Error, which lists the known types, first that with places for most tensors.
+const Family& family_of(const InputValue& config,
+                        const std::function<std::vector<std::string>()>& tensors = {});
 
 /// The value of a key such as "rope_parameters.rope_theta".
 std::optional<InputValue> found(const InputValue& config, std::string_view key);

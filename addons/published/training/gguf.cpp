@@ -21,6 +21,7 @@ constexpr std::string_view kMagic = "GGUF", kArchitecture = "general.architectur
                            kTokens = "tokenizer.ggml.tokens";
 constexpr uint32_t kMaxRank = 4, kMaxAlignment = 1 << 16;
 constexpr uint64_t kMaxItems = 4'000'000;  // of a list: as many merges as a tokenizer may have
+constexpr std::string_view kLayer = "blk.", kFirstLayer = "blk.0.";
 enum ValueType : uint32_t { kText = 8, kList = 9 };
 
 /// The tensor of Llama 3's rotary scaling: a divisor of the rate for each pair of a head's numbers. Only its factor
@@ -233,6 +234,8 @@ InputValue GgufFile::config() const {
       config[key.substr(prefix.size())] = finite ? value : Json(fmt::format("{}", value.get<double>()));
     }
   config[kArchitecture] = name;
+  for (const auto& [tensor, unused] : tensors_)
+    if (!tensor.starts_with(kLayer) || tensor.starts_with(kFirstLayer)) config["has"][tensor] = "there";
   if (const auto table = tensors_.find("token_embd.weight"); table != tensors_.end())
     config["vocab_size"] = table->second.shape[0];
   if (const auto factors = tensors_.find(kRotaryFactors); factors != tensors_.end())

@@ -55,7 +55,8 @@ class GgufFile {
   static GgufFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
   /// The counterpart of a config.json: "general.architecture", and the keys of that architecture without its name, so
-  /// "block_count"; "vocab_size" is always there. A tensor of rotary factors becomes the settings of Llama 3.
+  /// "block_count"; "vocab_size" is always there. "has" names the tensors of the first layer and around the layers, each as
+  /// "there", since some settings are told by these alone. A tensor of rotary factors becomes the settings of Llama 3.
   InputValue config() const;
   bool has_tokens() const;
   /// The tokenizer as a tokenizer.json; empty where the file has no tokens. Throws Error.

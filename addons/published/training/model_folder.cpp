@@ -5,6 +5,7 @@
 
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
+#include "addons/published/training/torch_file.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"
 #include "training/io/text.h"
@@ -117,20 +118,30 @@ std::string folder_of(const std::string& path) {
 std::string title_of(const std::string& folder) {
   const fs::path at(folder), models = at.parent_path().parent_path();
   const std::string name = models.filename().string();
-  if (is_gguf_file(folder)) return at.stem().string();
+  if (is_model_file(folder)) return at.stem().string();
   if (at.parent_path().filename() != "snapshots" || !name.starts_with(kModels)) return at.filename().string();
   return name.substr(name.rfind("--") + 2);
 }
 
+bool is_model_file(const std::string& path) { return is_gguf_file(path) || is_torch_file(path); }
+
+std::string folder_around(const std::string& place) {
+  return is_torch_file(place) ? fs::absolute(place).parent_path().string() : place;
+}
+
 std::string config_path(const std::string& folder) {
-  return is_gguf_file(folder) ? folder : (fs::path(folder) / kConfig).string();
+  const std::string path = (fs::path(folder_around(folder)) / kConfig).string();
+  return is_gguf_file(folder) || (is_torch_file(folder) && !is_file(path)) ? folder : path;
 }
 
 std::optional<InputValue> config_of(const std::string& folder) {
-  if (is_gguf_file(folder)) return GgufFile::map(folder).config();
   const std::string path = config_path(folder);
-  const auto json = read_input_file_if_there(path, input::kPublishedConfig);
-  return json ? std::optional(InputValue::parse(*json, {"published {}", path})) : std::nullopt;
+  if (is_gguf_file(path)) return GgufFile::map(path).config();
+  const std::optional<std::string> json = is_torch_file(path)
+                                              ? config_of_torch(*InputFile(path, input::kTorch).map(), path)
+                                              : read_input_file_if_there(path, input::kPublishedConfig);
+  return json && !json->empty() ? std::optional(InputValue::parse(*json, {"published {}", path}))
+                                : std::nullopt;
 }
 
 Message why_none(const std::string& path) {
@@ -143,6 +154,11 @@ Message why_none(const std::string& path) {
         "config.json and model.safetensors",
         cache().string());
   if (status.type() == fs::file_type::none) return Message("cannot be read ({})", error.message());
+  if (is_torch_file(folder.string()) && !config_of(folder.string()))
+    return Message(
+        "holds weights, and does not say of what model: expected a {} beside it, as save_pretrained(FOLDER) of the "
+        "library transformers writes it, or nanoGPT's model_args in it",
+        kConfig);
   if (!fs::is_directory(status) || is_file(folder / kConfig)) return {};
   if (is_file(folder / "adapter_config.json"))
     return "is an adapter (LoRA), and no whole model: merge it first, with merge_and_unload() of the library peft, and "

@@ -16,6 +16,7 @@
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/token_task.h"
+#include "addons/published/training/torch_file.h"
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
@@ -87,6 +88,18 @@ const Row& row_of(const PublishedModel& model, const std::string& name) {
 bool has(const PublishedModel& model, const char* ours) {
   const auto row = model.family->rows.find(ours);
   return row != model.family->rows.end() && !names_in_file(model, row->second, 0).empty();
+}
+
+/// Takes what a training puts around a model from the names of its tensors: Lightning's attribute ("model."), and what
+/// torch.compile adds ("_orig_mod."). It is what stands before the name of the token table.
+void unwrap(PublishedModel& model) {
+  const Row& table = row_of(model, "emb.tokens");
+  if (!names_in_file(model, table, 0).empty()) return;
+  for (const std::string& name : model.weights.names())
+    for (const std::string& pattern : table.theirs)
+      for (const std::string& tried : {model.family->prefix + pattern, pattern})
+        if (name.ends_with("." + tried))
+          return model.weights.unwrap(name.substr(0, name.size() - tried.size()));
 }
 
 /// Whether the files lack the head of a model that has one: then all names have the prefix. Models without a head have
@@ -242,7 +255,9 @@ std::optional<Place> fitting_place(const PublishedModel& model, const ParameterI
 
 /// The file of a tensor, to begin an error with.
 Message where(const WeightTensor& tensor) {
-  return is_gguf_file(tensor.file) ? Message("gguf {}", tensor.file) : Message("safetensors {}", tensor.file);
+  return is_gguf_file(tensor.file)    ? Message("gguf {}", tensor.file)
+         : is_torch_file(tensor.file) ? Message("torch {}", tensor.file)
+                                      : Message("safetensors {}", tensor.file);
 }
 
 /// The tensor of a place. Throws Error for a type that holds no floats.
@@ -282,11 +297,10 @@ PublishedModel open(const std::string& at, int32_t positions) {
   const std::string folder = require_folder(at);
   PublishedModel model{.folder = folder, .family = nullptr, .spec = {}, .weights = {}};
   const InputValue config = *config_of(folder);
-  const bool says = config.find("model_type") || config.find("general.architecture");
-  if (!says) model.weights = Weights::open(folder);
-  model.family = &family_of(config, model.weights.names());
+  model.family = &family_of(config, [&] { return Weights::open(folder).names(); });
   model.spec = spec_of(*model.family, config, Message("published {}", config_path(folder)), positions);
-  if (says) model.weights = Weights::open(folder);
+  model.weights = Weights::open(folder);
+  unwrap(model);
   settle_head(model);
   model.one_layer = std::ranges::any_of(model.family->rows, [](const auto& row) {
     return row.first.starts_with("L*") && row.second.theirs[0].find('*') == std::string::npos;
@@ -310,8 +324,11 @@ Place place_of(const PublishedModel& model, const ParameterInfo& parameter) {
 }
 
 bool has_place(const PublishedModel& model, const ParameterInfo& parameter) {
-  const auto lacks = [&](const std::string& pattern) { return matches(parameter.name, pattern); };
-  return parameter.trainable && std::ranges::none_of(model.family->zeros, lacks);
+  const auto may_lack = [&](const std::string& pattern) { return matches(parameter.name, pattern); };
+  if (!parameter.trainable || std::ranges::none_of(model.family->zeros, may_lack)) return parameter.trainable;
+  const Pattern pattern = pattern_of(parameter);
+  const auto row = model.family->rows.find(pattern.name);
+  return row != model.family->rows.end() && !names_in_file(model, row->second, pattern.layer).empty();
 }
 
 void declare(const PublishedModel& model, Store& store) {
@@ -382,7 +399,7 @@ std::string passage_for(const TextTokens& symbols, std::string_view passage) {
 
 bool is_published(const std::string& path) {
   const std::string folder = folder_of(path);
-  if (is_gguf_file(folder)) return true;
+  if (is_model_file(folder)) return true;
   std::error_code none;
   if (!fs::is_regular_file(fs::path(folder) / "config.json", none)) return false;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, none)) {

@@ -45,7 +45,7 @@ PublishedModel open(const std::string& at, int32_t positions);
 
 /// The place of a parameter. Throws Error if the files lack it, or have another shape.
 Place place_of(const PublishedModel& model, const ParameterInfo& parameter);
-/// Whether a parameter is read from the files: it is trainable, and not among the zeros of the family.
+/// Whether a parameter is read from the files: it is trainable, and not one of the family's zeros that the files lack.
 bool has_place(const PublishedModel& model, const ParameterInfo& parameter);
 
 /// Declares the model's parameters in a Store, for load() or bytes_of() before anything else is recorded.
@@ -75,7 +75,7 @@ inline constexpr std::string_view kPassage =
     "The dog that lives next door is a good dog. It barks when the postman comes, and it sleeps when the house is "
     "quiet. In the morning it waits at the gate, because the children give it a piece of bread.";
 
-/// Whether a path leads (folder_of) to a folder with a config.json and weights, or to a GGUF file.
+/// Whether a path leads (folder_of) to a folder with a config.json and weights, or to a file that counts as one.
 bool is_published(const std::string& path);
 
 /// Reads the folder's config.json, tokenizer and the headers of its weights. Further training takes small steps: one

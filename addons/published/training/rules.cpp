@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "addons/published/engine/rotary.h"
 #include "addons/published/training/family.h"
 #include "engine/core/error.h"
@@ -78,8 +80,20 @@ std::string letters_of(const RuleInput& in) {
   constexpr std::string_view kTypes[] = {"full_attention", "sliding_attention"};
   const auto layers = static_cast<size_t>(in.spec.model.layers);
   std::string letters;
-  for (const InputValue& layer : in.value->list(layers, layers)) letters += "fw"[layer.choice(kTypes)];
+  for (const InputValue& layer : in.value->list(layers, layers))
+    letters += "fw"[layer.is_text() ? layer.choice(kTypes) : size_t{layer.flag()}];  // in GGUF: has a window
   return letters;
+}
+
+/// Of a GGUF file, by the tensors of its first layer.
+std::string biases_there(const RuleInput& in) {
+  const auto there = [&](const char* matrix) {
+    return found(in.config, fmt::format("has.blk.0.{}.bias", matrix)).has_value();
+  };
+  const bool queries = there("attn_q") || there("attn_qkv"), output = there("attn_output"),
+             network = there("ffn_down");
+  if (queries) return network ? "every" : output ? "attention" : "qkv";
+  return network ? output ? "but-qkv" : "ffn" : "none";
 }
 
 int64_t layers_in(const RuleInput& in, int64_t low) {
@@ -198,6 +212,7 @@ std::string late_windows(const RuleInput& in) {
 }
 
 constexpr std::pair<std::string_view, Rule> kRules[] = {{"activation", activation},
+                                                        {"biases_there", biases_there},
                                                         {"biases_beside_mlp_bias", biases_beside_mlp_bias},
                                                         {"falcon_heads_of_keys", falcon_heads_of_keys},
                                                         {"falcon_norms", falcon_norms},
@@ -253,9 +268,11 @@ void check_must(const Family& family, const InputValue& config) {
   if (old && now && !old->is_null() && !now->is_null()) old->refuse("null beside rope_parameters");
   for (const auto& [key, expected] : family.must) {
     const auto value = found(config, key);
-    if (value && !value->is_null() &&
-        (value->is_list() || value->is_object() || value->scalar(kLongestValue) != expected))
-      value->refuse(Message("{}, the only one that there is here", expected));
+    if (!value || value->is_null()) continue;
+    const std::string given = value->is_list() || value->is_object() ? "" : value->scalar(kLongestValue);
+    float number = 0, wanted = 0;  // 1 may be written as 1.0
+    const bool equal = parse_real(given, number) && parse_real(expected, wanted) && number == wanted;
+    if (given != expected && !equal) value->refuse(Message("{}, the only one that there is here", expected));
   }
 }
 
@@ -313,7 +330,11 @@ RunSpec spec_of(const Family& family, const InputValue& config, std::string_view
   };
   set_field(spec, "model.sequence", std::to_string(positions));
   for (const Field& field : spec_fields())
-    apply(field.key, [&](const std::string& text) { set_field(spec, field.key, text); });
+    apply(field.key, [&](const std::string& text) {
+      set_field(spec, field.key, text);
+      if (field.key == "model.eps" && !(spec.model.eps > 0))
+        fail("", "'{}': expected a number above 0", text);
+    });
   for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.L01.attn"})
     apply(key, [&](const std::string& text) { set_field(spec, key, text); });
   apply(kVocabulary, [&](const std::string& text) {

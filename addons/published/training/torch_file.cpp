@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <deque>
+#include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "addons/published/training/input_kinds.h"
+#include "addons/published/training/tokenizer/unicode.h"
 #include "engine/core/error.h"
 #include "training/io/input_value.h"
 
@@ -15,6 +20,7 @@ namespace {
 using Bytes = std::span<const uint8_t>;
 
 constexpr size_t kMaxItems = 1'000'000, kMaxDimensions = 8, kLongestWord = 1000;
+constexpr int kDeepest = 32;  // of modules or settings within each other
 constexpr int64_t kMaxNumbers = int64_t{1} << 40;
 
 struct StorageType {
@@ -115,20 +121,34 @@ Entries entries_of(Bytes file, const Message& where) {
 struct Value {
   enum class Kind : uint8_t {
     None,
+    Flag,
     Number,
+    Real,
     Text,
     List,
     Dict,
+    Object,  // of a class that is not looked for
     Global,
     Storage,
     Tensor,
     Mark
   } kind = Kind::None;
   int64_t number = 0;  // of a Storage the place of its first number among those of its key
-  std::string text;    // of a Global "module name"; of a Storage its key
+  double real = 0;
+  std::string text;  // of a Global and of an Object's class "module.name"; of a Storage its key
   std::vector<Value*>
       items;  // of a Dict key and value in turn; of a Tensor its storage, offset, sizes and strides
+  const Value* attributes = nullptr;  // of an Object: a Dict
 };
+
+/// What else stands in checkpoints, whose values no tensor has and no setting is.
+constexpr std::string_view kOfNoTensor[] = {"__builtin__.set",
+                                            "builtins.set",
+                                            "torch.device",
+                                            "torch.Size",
+                                            "_codecs.encode",
+                                            "pathlib.PosixPath",
+                                            "pathlib._local.PosixPath"};
 
 class Pickle {
  public:
@@ -159,12 +179,8 @@ class Pickle {
     return value;
   }
   void push_number(int64_t number) { push(make(Kind::Number))->number = number; }
-  /// Refuses long texts: no name is long, and copies of a text could take any memory.
-  std::string_view short_text(std::string_view text) const {
-    if (text.size() > kLongestWord)
-      fail(where_, "has a name of {} bytes: expected at most {}", text.size(), kLongestWord);
-    return text;
-  }
+  /// Cuts long texts: no name is long, and copies of a text could take any memory.
+  static std::string_view short_text(std::string_view text) { return text.substr(0, kLongestWord); }
   std::string_view line() {
     const auto rest = in_.all.subspan(in_.at);
     const std::string_view found =
@@ -230,7 +246,9 @@ class Pickle {
         return;
       case 0x88:  // NEWTRUE
       case 0x89:
-        return push_number(code == 0x88);
+        push_number(code == 0x88);
+        top()->kind = Kind::Flag;
+        return;
       case 'K':
         return push_number(in_.number<uint8_t>());
       case 'M':
@@ -244,9 +262,12 @@ class Pickle {
         for (size_t i = 0; i < bytes; ++i) number |= uint64_t{in_.number<uint8_t>()} << (8 * i);
         return push_number(static_cast<int64_t>(number));
       }
-      case 'G':  // BINFLOAT: of no tensor
-        in_.bytes(8);
-        return push_number(0);
+      case 'G': {  // BINFLOAT: its highest byte first
+        uint64_t bits = 0;
+        for (const uint8_t byte : in_.bytes(8)) bits = bits << 8 | byte;
+        push(make(Kind::Real))->real = std::bit_cast<double>(bits);
+        return;
+      }
       case 'X':
       case 'T':  // a text of Python 2
         return push_text(in_.text(in_.number<uint32_t>()));
@@ -294,9 +315,11 @@ class Pickle {
         const std::vector<Value*> items = to_mark();
         return add_items(top(), items);
       }
-      case 'b':  // BUILD: attributes, such as a state_dict's _metadata
-        pop();
+      case 'b': {  // BUILD: attributes, of a Dict such as a state_dict's _metadata
+        const Value* state = pop();
+        top()->attributes = state;
         return;
+      }
       case 'q':
         return memorize(in_.number<uint8_t>());
       case 'r':
@@ -309,9 +332,12 @@ class Pickle {
         return recall(in_.number<uint32_t>());
       case 'Q':
         return load_storage();
-      case 0x81:  // NEWOBJ
+      case 0x81: {  // NEWOBJ: nothing is made of its class
         pop();
-        refuse(*pop());
+        const Value* of = pop();
+        push(make(Kind::Object))->text = of->text;
+        return;
+      }
       case 'R':
         return call();
       default:
@@ -320,9 +346,13 @@ class Pickle {
   }
 
   /// ("storage", torch.FloatStorage, key, device, numbers), before version 1.6 with the part of it that is meant:
-  /// None, or (its own key, its first number, numbers).
+  /// None, or (its own key, its first number, numbers). Of a whole model of that time also ("module", class, file, text).
   void load_storage() {
     const Value* id = pop();
+    if (id->items.size() > 1 && id->items[0]->text == "module") {
+      push(id->items[1]);
+      return;
+    }
     if (id->items.size() < 3 || id->items[0]->text != "storage") fail(where_, "is a broken pickle");
     Value* storage = make(Kind::Storage);
     storage->text = id->items[2]->text;
@@ -337,9 +367,12 @@ class Pickle {
     const auto least = [&](size_t count) {
       if (arguments->items.size() < count) fail(where_, "is a broken pickle");
     };
-    if (what->text == "collections.OrderedDict") {
+    if (what->text == "collections.OrderedDict" || what->text == "collections.defaultdict") {
       push(make(Kind::Dict));
-    } else if (what->text == "torch._utils._rebuild_parameter") {
+    } else if (std::ranges::find(kOfNoTensor, what->text) != std::end(kOfNoTensor)) {
+      push(make(Kind::None));
+    } else if (what->text == "torch._utils._rebuild_parameter" ||
+               what->text == "torch._utils._rebuild_parameter_with_state") {
       least(1);
       push(arguments->items[0]);
     } else if (what->text == "torch._utils._rebuild_tensor_v2" ||
@@ -455,37 +488,104 @@ WeightTensor tensor_of(const Value& value, const Storages& storages, const std::
   return tensor;
 }
 
-size_t tensors_in(const Value& dict) {
-  size_t count = 0;
-  for (size_t i = 0; dict.kind == Value::Kind::Dict && i + 1 < dict.items.size(); i += 2)
-    count += dict.items[i]->kind == Value::Kind::Text && dict.items[i + 1]->kind == Value::Kind::Tensor;
-  return count;
+using Named = std::vector<std::pair<std::string, const Value*>>;
+
+const Value* member(const Value* of, std::string_view key) {
+  for (size_t i = 0; of && i + 1 < of->items.size(); i += 2)
+    if (of->items[i]->kind == Value::Kind::Text && of->items[i]->text == key) return of->items[i + 1];
+  return nullptr;
+}
+
+void add_tensors(const Value* dict, const std::string& before, Named& to) {
+  for (size_t i = 0; dict && i + 1 < dict->items.size(); i += 2)
+    if (dict->items[i]->kind == Value::Kind::Text && dict->items[i + 1]->kind == Value::Kind::Tensor)
+      to.emplace_back(before + dict->items[i]->text, dict->items[i + 1]);
+}
+
+/// Adds the parameters of a module that was saved whole, and of the modules in it, each once.
+void add_parameters(const Value& module, const std::string& before, std::set<const Value*>& seen, Named& to,
+                    int depth = 0) {
+  if (depth > kDeepest || !seen.insert(&module).second) return;
+  add_tensors(member(module.attributes, "_parameters"), before, to);
+  const Value* parts = member(module.attributes, "_modules");
+  for (size_t i = 0; parts && i + 1 < parts->items.size(); i += 2)
+    add_parameters(*parts->items[i + 1], before + parts->items[i]->text + ".", seen, to, depth + 1);
+}
+
+Named tensors_in(const Value& value) {
+  Named names;
+  std::set<const Value*> seen;
+  if (value.kind == Value::Kind::Object)
+    add_parameters(value, "", seen, names);
+  else if (value.kind == Value::Kind::Dict)
+    add_tensors(&value, "", names);
+  return names;
 }
 
 /// The names with their tensors: the whole file, or, as in checkpoints of a training, the part of it with most of them
 /// ("model", "state_dict").
-const Value& named_tensors(const Value& all, const Message& where) {
-  if (all.kind != Value::Kind::Dict) fail(where, "holds no names with tensors");
-  const Value* best = &all;
-  if (tensors_in(all) == 0)
-    for (size_t i = 0; i + 1 < all.items.size(); i += 2)
-      if (tensors_in(*all.items[i + 1]) > tensors_in(*best)) best = all.items[i + 1];
-  return *best;
+struct Part {
+  const Value* value;
+  Named names;
+};
+Part named_tensors(const Value& all) {
+  Part best{&all, tensors_in(all)};
+  if (!best.names.empty() || all.kind != Value::Kind::Dict) return best;
+  for (size_t i = 0; i + 1 < all.items.size(); i += 2)
+    if (Named names = tensors_in(*all.items[i + 1]); names.size() > best.names.size())
+      best = {all.items[i + 1], std::move(names)};
+  return best;
 }
 
 WeightTensors tensors_of(const Value& file, const Storages& storages, const std::string& name,
                          const Message& where) {
-  const Value& all = named_tensors(file, where);
   WeightTensors tensors;
-  for (size_t i = 0; i + 1 < all.items.size(); i += 2) {
-    const Value &key = *all.items[i], &value = *all.items[i + 1];
-    if (value.kind != Value::Kind::Tensor || key.kind != Value::Kind::Text) continue;
-    WeightTensor tensor = tensor_of(value, storages, key.text, where);
+  for (const auto& [key, value] : named_tensors(file).names) {
+    WeightTensor tensor = tensor_of(*value, storages, key, where);
     tensor.file = name;
-    tensors[key.text] = std::move(tensor);
+    tensors[key] = std::move(tensor);
   }
   if (tensors.empty()) fail(where, "holds no tensors under their names");
   return tensors;
+}
+
+// ---- what the file says of its model
+
+/// A value as JSON, without what is no number, text or list of these; `room`: of how many values.
+nlohmann::json json_of(const Value& value, size_t& room, int depth = 0) {
+  using Kind = Value::Kind;
+  if (room == 0 || depth > kDeepest) return nullptr;
+  --room;
+  if (value.kind == Kind::Flag) return value.number != 0;
+  if (value.kind == Kind::Number) return value.number;
+  if (value.kind == Kind::Real) return value.real;
+  if (value.kind == Kind::Text) return tokenizer::well_formed(value.text);
+  if (value.kind == Kind::List) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const Value* item : value.items) list.push_back(json_of(*item, room, depth + 1));
+    return list;
+  }
+  if (value.kind != Kind::Dict) return nullptr;
+  nlohmann::json dict = nlohmann::json::object();
+  for (size_t i = 0; i + 1 < value.items.size(); i += 2)
+    if (value.items[i]->kind == Kind::Text)
+      dict[tokenizer::well_formed(value.items[i]->text)] = json_of(*value.items[i + 1], room, depth + 1);
+  return dict;
+}
+
+/// nanoGPT's `model_args`, or the attribute `config` of a model that was saved whole, of nanoGPT or of transformers.
+std::string config_in(const Value& file) {
+  const Value *model = named_tensors(file).value, *config = member(&file, "model_args");
+  if (!config) {
+    const Value* own = member(model->attributes, "config");
+    config = own ? own->attributes : nullptr;
+  }
+  if (!config || config->kind != Value::Kind::Dict) return {};
+  size_t room = 10'000;
+  nlohmann::json json = json_of(*config, room);
+  json["architectures"] = {model->text.substr(model->text.rfind('.') + 1)};  // the name of its class
+  if (json.contains("block_size")) json["model_type"] = "nanogpt";
+  return json.dump();
 }
 
 // ---- the container of before version 1.6: pickles one behind the other, then the numbers of each storage
@@ -498,37 +598,43 @@ bool is_older(Bytes file) {
                                                             [](char c) { return static_cast<uint8_t>(c); });
 }
 
-WeightTensors tensors_of_older(Bytes bytes, const std::string& name, const Message& where) {
-  Pickle version(bytes, where, kOlder.size());
-  if (version.run().number != 1001) fail(where, "is of an unknown version of torch.save");
-  Pickle machine(bytes, where, version.end());
-  const Value& facts = machine.run();
+/// The values of a file, which outlive it with their numbers.
+struct Opened {
+  std::vector<std::unique_ptr<Pickle>> pickles;
+  const Value* all = nullptr;
+  Storages storages;
+
+  const Value& run(Bytes bytes, const Message& where, size_t begin = 0) {
+    return pickles.emplace_back(std::make_unique<Pickle>(bytes, where, begin))->run();
+  }
+  size_t end() const { return pickles.back()->end(); }
+};
+
+Opened open_older(Bytes bytes, const Message& where) {
+  Opened opened;
+  if (opened.run(bytes, where, kOlder.size()).number != 1001)
+    fail(where, "is of an unknown version of torch.save");
+  const Value& facts = opened.run(bytes, where, opened.end());
   for (size_t i = 0; i + 1 < facts.items.size(); i += 2)
     if (facts.items[i]->text == "little_endian" && facts.items[i + 1]->number == 0)
       fail(where, "is of a big-endian machine");
-  Pickle program(bytes, where, machine.end());
-  const Value& all = program.run();
-  Pickle list(bytes, where, program.end());
-  const Value& keys = list.run();
+  opened.all = &opened.run(bytes, where, opened.end());
   std::map<std::string_view, const Value*> kinds;
-  for (const Value* storage : program.storages()) kinds.emplace(storage->text, storage);
-  Storages storages;
-  Cursor rest{bytes, where, list.end()};
+  for (const Value* storage : opened.pickles.back()->storages()) kinds.emplace(storage->text, storage);
+  const Value& keys = opened.run(bytes, where, opened.end());
+  Cursor rest{bytes, where, opened.end()};
   for (const Value* key : keys.items) {
     const auto kind = kinds.find(key->text);
     if (kind == kinds.end()) fail(where, "has numbers that no tensor has, of {}", shown_text(key->text));
     const auto numbers = rest.number<uint64_t>();
     if (numbers > static_cast<uint64_t>(kMaxNumbers)) fail(where, "{} is too large", shown_text(key->text));
-    storages[key->text] = rest.bytes(numbers * type_of(*kind->second, key->text, where).bytes);
+    opened.storages[key->text] = rest.bytes(numbers * type_of(*kind->second, key->text, where).bytes);
   }
-  return tensors_of(all, storages, name, where);
+  return opened;
 }
 
-}  // namespace
-
-WeightTensors tensors_of_torch(Bytes bytes, const std::string& name) {
-  const Message where("torch {}", name);
-  if (is_older(bytes)) return tensors_of_older(bytes, name, where);
+Opened open(Bytes bytes, const Message& where) {
+  if (is_older(bytes)) return open_older(bytes, where);
   const Entries entries = entries_of(bytes, where);
   const auto program = entries.find("data.pkl");
   if (program == entries.end()) fail(where, "has no data.pkl, as torch.save writes it");
@@ -536,11 +642,36 @@ WeightTensors tensors_of_torch(Bytes bytes, const std::string& name) {
   if (order != entries.end() && !order->second.empty() && order->second[0] == 'b')
     fail(where, "is of a big-endian machine");
   constexpr std::string_view kData = "data/";
-  Storages storages;
+  Opened opened;
   for (const auto& [entry, numbers] : entries)
-    if (entry.starts_with(kData)) storages[entry.substr(kData.size())] = numbers;
-  Pickle pickle(program->second, where);
-  return tensors_of(pickle.run(), storages, name, where);
+    if (entry.starts_with(kData)) opened.storages[entry.substr(kData.size())] = numbers;
+  opened.all = &opened.run(program->second, where);
+  return opened;
+}
+
+}  // namespace
+
+bool is_torch_file(const std::string& path) {
+  constexpr std::string_view kEndings[] = {".bin", ".ckpt", ".pt", ".pth"};
+  const std::string ending = std::filesystem::path(path).extension().string();
+  std::error_code none;
+  if (std::ranges::find(kEndings, ending) == std::end(kEndings) ||
+      !std::filesystem::is_regular_file(path, none))
+    return false;
+  InputFile file(path, input::kTorch);
+  std::string head(kOlder.size(), '\0');
+  head.resize(file.read_some(head.data(), head.size()));
+  return head == kOlder || head.starts_with("PK\x03\x04");
+}
+
+WeightTensors tensors_of_torch(Bytes bytes, const std::string& name) {
+  const Message where("torch {}", name);
+  const Opened opened = open(bytes, where);
+  return tensors_of(*opened.all, opened.storages, name, where);
+}
+
+std::string config_of_torch(Bytes bytes, const std::string& name) {
+  return config_in(*open(bytes, {"torch {}", name}).all);
 }
 
 }  // namespace normscope::published

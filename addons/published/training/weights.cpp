@@ -87,6 +87,10 @@ Weights Weights::open(const std::string& place) {
     weights.pages_ = file.pages();
     return weights;
   }
+  if (is_torch_file(place)) {
+    weights.add_torch({place});
+    return weights;
+  }
   if (there(root / kOneFile)) {
     weights.shards_.push_back(SafetensorsFile::map((root / kOneFile).string()));
     for (const std::string& name : weights.shards_[0].names()) weights.add(weights.shards_[0], name);
@@ -136,17 +140,29 @@ Weights Weights::of_torch(const std::filesystem::path& root) {
          kTorchFile);
   }
   Weights weights;
-  auto pages = std::make_shared<std::vector<std::shared_ptr<const std::span<const uint8_t>>>>();
-  for (const std::string& file : files) {
-    const std::string path = (root / file).string();
-    pages->push_back(InputFile(path, input::kTorch).map());
-    for (auto& [name, tensor] : tensors_of_torch(*pages->back(), path))
-      if (!weights.tensors_.emplace(name, tensor).second)
-        fail({"published {}", path}, "tensor {} is in another file too", shown_text(name));
-  }
-  weights.pages_ = pages;
+  std::vector<std::string> paths;
+  for (const std::string& file : files) paths.push_back((root / file).string());
+  weights.add_torch(paths);
   if (!index.empty()) require_index(weights.tensors_, index, index_path);
   return weights;
+}
+
+void Weights::add_torch(const std::vector<std::string>& paths) {
+  auto pages = std::make_shared<std::vector<std::shared_ptr<const std::span<const uint8_t>>>>();
+  for (const std::string& path : paths) {
+    pages->push_back(InputFile(path, input::kTorch).map());
+    for (auto& [name, tensor] : tensors_of_torch(*pages->back(), path))
+      if (!tensors_.emplace(name, tensor).second)
+        fail({"published {}", path}, "tensor {} is in another file too", shown_text(name));
+  }
+  pages_ = pages;
+}
+
+void Weights::unwrap(std::string_view module) {
+  std::map<std::string, WeightTensor, std::less<>> renamed;
+  for (auto& [name, tensor] : tensors_)
+    renamed.emplace(name.starts_with(module) ? name.substr(module.size()) : name, std::move(tensor));
+  tensors_ = std::move(renamed);
 }
 
 const WeightTensor& Weights::tensor(std::string_view name) const {

@@ -54,7 +54,7 @@ std::map<std::string, std::string> shards_of(std::string_view json, const Messag
 
 class Weights {
  public:
-  /// Maps the files of a folder, or a GGUF file. Throws Error.
+  /// Maps the files of a folder, a GGUF file, or a checkpoint of PyTorch. Throws Error.
   static Weights open(const std::string& place);
   bool contains(std::string_view name) const { return tensors_.find(name) != tensors_.end(); }
   const WeightTensor& tensor(std::string_view name) const;  ///< throws Error if there is none
@@ -62,10 +62,13 @@ class Weights {
   int64_t bytes() const;                                    ///< of all tensors
   /// Whether two tensors are of the same type, shape and numbers.
   bool same(std::string_view one, std::string_view other) const;
+  /// Takes the name of the module around the model, "model." or "_orig_mod.", from the names.
+  void unwrap(std::string_view module);
 
  private:
   static Weights of_torch(const std::filesystem::path& root);
   void add(const SafetensorsFile& shard, const std::string& name);
+  void add_torch(const std::vector<std::string>& paths);
 
   std::map<std::string, WeightTensor, std::less<>> tensors_;
   std::vector<SafetensorsFile> shards_;

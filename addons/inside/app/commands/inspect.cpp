@@ -488,7 +488,7 @@ Exit inspect(const InspectOptions& given) {
   check_outputs({{"--svg", options.svg}, {"--states", options.states}}, {{"inspect", options.model}});
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const bool saved =
-      std::filesystem::is_regular_file(options.model) && !published::is_gguf_file(options.model);
+      std::filesystem::is_regular_file(options.model) && !published::is_model_file(options.model);
   return saved ? inspect_saved(options, *backend) : inspect_published(options, *backend);
 }
 
@@ -499,7 +499,7 @@ void add_inspect(CLI::App& app, Command& command) {
       app, command, "inspect",
       "Open a published model or a saved run: its weights, or what its layers do with a text", inspect);
   add_value(sub, "model", options.model, "DIR|FILE",
-            "a published model (a folder with config.json, or a GGUF file), or a saved run")
+            "a published model (a folder with config.json, or a file: GGUF, ckpt.pt), or a saved run")
       ->required();
   add_value(sub, "--ids", options.ids, "IDS", "the text as numbers of its tokens: \"5 17 3\"");
   add_value(sub, "--text", options.text, "TEXT",

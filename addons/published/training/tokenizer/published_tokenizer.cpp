@@ -6,6 +6,7 @@
 
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
+#include "addons/published/training/model_folder.h"
 #include "addons/published/training/tokenizer/component.h"
 #include "addons/published/training/tokenizer/unicode.h"
 #include "addons/published/training/tokenizer/word_model.h"
@@ -196,8 +197,9 @@ struct PublishedTokenizer::Parts {
   }
 };
 
-bool has_tokenizer(const std::string& folder) {
-  if (published::is_gguf_file(folder)) return published::GgufFile::map(folder).has_tokens();
+bool has_tokenizer(const std::string& place) {
+  if (published::is_gguf_file(place)) return published::GgufFile::map(place).has_tokens();
+  const std::string folder = published::folder_around(place);
   for (const char* name : {"tokenizer.json", "vocab.json", "vocab.txt"}) {
     std::error_code none;
     if (std::filesystem::exists(std::filesystem::path(folder) / name, none)) return true;
@@ -223,9 +225,10 @@ PublishedTokenizer PublishedTokenizer::parse(std::string_view json, const std::s
   return PublishedTokenizer(std::move(parts));
 }
 
-PublishedTokenizer PublishedTokenizer::load(const std::string& path) {
+PublishedTokenizer PublishedTokenizer::load(const std::string& place) {
   namespace fs = std::filesystem;
   std::error_code error;
+  const std::string path = published::folder_around(place);
   if (published::is_gguf_file(path)) return parse(published::GgufFile::map(path).tokenizer(), path);
   if (!fs::is_directory(path, error)) return parse(read_input_file(path, input::kTokenizerJson), path);
   const std::string file = (fs::path(path) / "tokenizer.json").string();
