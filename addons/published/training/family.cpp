@@ -176,8 +176,7 @@ Family as_gguf(Family family, const toml::table& shared, const toml::table& own)
       }
     }
   for (const auto& [name, setting] : family.settings)  // what is obeyed may have any value
-    for (const std::string& key : setting.keys)
-      if (setting.when.empty()) family.must.erase(key);
+    for (const std::string& key : setting.keys) family.must.erase(key);
   return family;
 }
 
@@ -315,9 +314,10 @@ const Family& family_of(const InputValue& config, const std::function<std::vecto
     if (tensors) names = tensors();
   } catch (const Error&) {  // the type is what is wrong first
   }
-  // The nearest by its tensors comes first.
-  std::ranges::stable_sort(known, std::ranges::greater(),
-                           [&](const std::string& name) { return places_in(all.at(name), names); });
+  // The nearest by its tensors comes first, and of several the one that the name contains: llama for my_llama.
+  std::ranges::stable_sort(known, std::ranges::greater(), [&](const std::string& name) {
+    return std::pair(places_in(all.at(name), names), asked.find(name) == asked.npos ? 0 : name.size());
+  });
   if (const std::string folder = architecture ? folder_type_of(asked) : ""; !folder.empty())
     refused.refuse(
         Message("the folder of this model, whose type {} opens, or a file of {}", folder, one_of(known)));

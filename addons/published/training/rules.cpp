@@ -333,7 +333,7 @@ RunSpec spec_of(const Family& family, const InputValue& config, std::string_view
     apply(field.key, [&](const std::string& text) {
       set_field(spec, field.key, text);
       if (field.key == "model.eps" && !(spec.model.eps > 0))
-        fail("", "'{}': expected a number above 0", text);
+        fail(field.key, "'{}': expected a number above 0", text);
     });
   for (const char* key : {"wiring.embedding", "wiring.L*.attn", "wiring.L*.ffn", "wiring.L01.attn"})
     apply(key, [&](const std::string& text) { set_field(spec, key, text); });

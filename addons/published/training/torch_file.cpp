@@ -530,8 +530,7 @@ struct Part {
 };
 Part named_tensors(const Value& all) {
   Part best{&all, tensors_in(all)};
-  if (!best.names.empty() || all.kind != Value::Kind::Dict) return best;
-  for (size_t i = 0; i + 1 < all.items.size(); i += 2)
+  for (size_t i = 0; all.kind == Value::Kind::Dict && i + 1 < all.items.size(); i += 2)
     if (Named names = tensors_in(*all.items[i + 1]); names.size() > best.names.size())
       best = {all.items[i + 1], std::move(names)};
   return best;

@@ -151,8 +151,11 @@ TEST_CASE("published: weights that are cut, not there or pickled") {
 
 namespace {
 
+std::span<const uint8_t> bytes_of(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
 published::WeightTensors read_torch(const std::string& bytes) {
-  return published::tensors_of_torch({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "f.bin");
+  return published::tensors_of_torch(bytes_of(bytes), "f.bin");
 }
 
 /// A file that is cut is refused; wrong bytes are refused, or are other numbers.
@@ -206,6 +209,39 @@ TEST_CASE("published: PyTorch's file of before version 1.6 is read, views and tr
   }
   CHECK(contains(error_of([&] { read_torch(test::read_all(folder + "repeated.bin")); }),
                  "\"w\" repeats numbers"));
+}
+
+TEST_CASE("published: a checkpoint of a training stands for a folder, and its class is never looked for") {
+  const std::string torch = NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/torch/";
+  const std::string path = torch + "nanogpt/ckpt.pt";
+  CHECK(published::is_published(path));
+  CHECK(published::folder_of(path) == path);
+  CHECK(published::title_of(path) == "ckpt");
+  const RunSpec run = published::run_of(path, "5 17 3");
+  CHECK(run.model.sequence == 16);
+  CHECK(run.train.init_from == fs::weakly_canonical(path).string());
+  CHECK(contains(published::config_of_torch(bytes_of(read_all(torch + "whole.pt")), "f.pt"),
+                 "\"architectures\":[\"GraniteForCausalLM\"]"));
+  survives_damage(read_all(torch + "nanogpt/model.pt"));
+  // Lightning's says nothing of its model.
+  const Folder folder;
+  const std::string lightning = folder.write("last.ckpt", read_all(torch + "lightning.ckpt"));
+  CHECK(
+      contains(error_of([&] { published::open(lightning, 8); }),
+               "last.ckpt] holds weights, and does not say of what model: expected a config.json beside it"));
+  const std::string granite =
+      NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/granite/config.json";
+  folder.write("config.json", read_all(granite));
+  CHECK(published::open(lightning, 8).weights.contains("model.embed_tokens.weight"));
+  folder.write("config.json", replaced(read_all(granite), "\"granite\"", "\"gpt2\""));
+  CHECK(contains(error_of([&] {
+                   const auto backend = make_cpu_backend(1);
+                   Store store(*backend);
+                   const published::PublishedModel model = published::open(lightning, 8);
+                   published::declare(model, store);
+                   published::load(model, store);
+                 }),
+                 "tensor \"wte.weight\" is missing in last.ckpt: expected it for emb.tokens"));
 }
 
 TEST_CASE("published: a config.json that names nothing leaves the family to the tensors") {
