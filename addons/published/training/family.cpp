@@ -108,8 +108,8 @@ void read_entry(Family& family, std::string_view key, const toml::node& node) {
     family.groups = static_cast<int32_t>(node.value<int64_t>().value_or(0));
   } else if (key == "neighbours" || key == "swapped") {
     (key == "neighbours" ? family.neighbours : family.swapped) = expanded(text_of(node, key));
-  } else if (key == "passed" || key == "zeros") {
-    (key == "passed" ? family.passed : family.zeros) = texts_of(node, key);
+  } else if (key == "passed" || key == "zeros" || key == "only") {
+    (key == "passed" ? family.passed : key == "zeros" ? family.zeros : family.only) = texts_of(node, key);
   } else if (key == "must") {
     for (const auto& [name, value] : table_of(node, key))
       family.must[std::string(name.str())] = text_of(value, key);

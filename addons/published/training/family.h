@@ -46,6 +46,8 @@ struct Family {
   std::vector<std::string> neighbours, swapped;
   std::vector<std::string> passed;
   std::vector<std::string> zeros;  ///< our vectors that the family lacks; as zeros they add nothing
+  std::vector<std::string>
+      only;  ///< all keys that a config.json may have, where another may mean another model
   std::map<std::string, std::string> must;
   std::map<std::string, Setting> settings;
   std::map<std::string, Row> rows;  ///< by our name

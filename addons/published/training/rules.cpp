@@ -14,7 +14,7 @@
 namespace normscope::published {
 namespace {
 
-constexpr size_t kLongestValue = 100;
+constexpr size_t kLongestValue = 100, kMostKeys = 10'000;
 constexpr int64_t kMaxWords = 2'000'000;
 constexpr int32_t kMaxStretches = 256;
 
@@ -264,6 +264,10 @@ std::optional<std::string> value_of(const Setting& setting, const InputValue& co
 void check_must(const Family& family, const InputValue& config) {
   if (const auto quantized = found(config, "quantization_config"); quantized && !quantized->is_null())
     quantized->refuse("weights as floats, without this key");
+  for (const auto& [key, value] : config.members(kMostKeys))
+    if (const auto& only = family.only; !only.empty() && std::ranges::find(only, key) == only.end() &&
+                                        !value.is_null() && value.json_text(kLongestValue) != "false")
+      value.refuse(Message("{} alone, which is all that {} has", fmt::join(only, ", "), family.title));
   const auto old = found(config, "rope_scaling"), now = found(config, "rope_parameters");
   if (old && now && !old->is_null() && !now->is_null()) old->refuse("null beside rope_parameters");
   for (const auto& [key, expected] : family.must) {

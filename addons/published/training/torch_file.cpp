@@ -142,13 +142,10 @@ struct Value {
 };
 
 /// What else stands in checkpoints, whose values no tensor has and no setting is.
-constexpr std::string_view kOfNoTensor[] = {"__builtin__.set",
-                                            "builtins.set",
-                                            "torch.device",
-                                            "torch.Size",
-                                            "_codecs.encode",
-                                            "pathlib.PosixPath",
-                                            "pathlib._local.PosixPath"};
+constexpr std::string_view kOfNoTensor[] = {
+    "__builtin__.set", "builtins.set",      "torch.device",
+    "torch.Size",      "_codecs.encode",    "functools.partial",
+    "re._compile",     "pathlib.PosixPath", "pathlib._local.PosixPath"};
 
 class Pickle {
  public:
@@ -564,6 +561,7 @@ nlohmann::json json_of(const Value& value, size_t& room, int depth = 0) {
     for (const Value* item : value.items) list.push_back(json_of(*item, room, depth + 1));
     return list;
   }
+  if (value.kind == Kind::Object && value.attributes) return json_of(*value.attributes, room, depth + 1);
   if (value.kind != Kind::Dict) return nullptr;
   nlohmann::json dict = nlohmann::json::object();
   for (size_t i = 0; i + 1 < value.items.size(); i += 2)
