@@ -449,6 +449,13 @@ namespace {
 namespace fs = std::filesystem;
 
 std::optional<ModelFormat::Look> look_at_published(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  if (published::is_torch_file(published::folder_of(path))) try {
+      if (const Message why = published::why_none(path); !why.empty())
+        return ModelFormat::Look{false, Message("{} {}.", name, why)};
+    } catch (const Error& error) {
+      return ModelFormat::Look{false, error.message};
+    }
   if (published::is_published(path))
     return ModelFormat::Look{
         true,
@@ -456,7 +463,6 @@ std::optional<ModelFormat::Look> look_at_published(const std::string& path) {
         "until you say so."};
   std::error_code none;
   if (!fs::exists(fs::path(path) / "adapter_config.json", none)) return std::nullopt;
-  const std::string name = fs::path(path).filename().string();
   return ModelFormat::Look{false,
                            fmt::format("{} {}.", name.empty() ? path : name, published::why_none(path))};
 }

@@ -9,6 +9,7 @@
 #include "refusals/refusals.h"
 #include "training/io/safetensors.h"
 #include "training/io/toml.h"
+#include "training/run/checkpoint.h"
 
 namespace normscope::test {
 namespace {
@@ -231,6 +232,11 @@ TEST_CASE("published: a checkpoint of a training stands for a folder, and its cl
                "last.ckpt] holds weights, and does not say of what model: expected a config.json beside it"));
   const std::string granite =
       NORMSCOPE_SOURCE_DIR "/addons/published/tests/fixtures/transformers/granite/config.json";
+  CHECK(look_at_model(path)->opens);
+  CHECK_FALSE(look_at_model(lightning)->opens);
+  CHECK(contains(look_at_model(lightning)->words, "last.ckpt holds weights, and does not say"));
+  const std::string other = folder.write("other.pt", read_all(torch + "evil.bin"));
+  CHECK(contains(look_at_model(other)->words, "asks for \"posix.system\", which makes no tensor"));
   folder.write("config.json", read_all(granite));
   CHECK(published::open(lightning, 8).weights.contains("model.embed_tokens.weight"));
   folder.write("config.json", replaced(read_all(granite), "\"granite\"", "\"gpt2\""));
