@@ -1,6 +1,9 @@
 #include "addons/published/training/torch_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -20,6 +23,7 @@ namespace {
 using Bytes = std::span<const uint8_t>;
 
 constexpr size_t kMaxItems = 1'000'000, kMaxDimensions = 8, kLongestWord = 1000;
+constexpr size_t kMaxNames = 100'000;
 constexpr int kDeepest = 32;  // of modules or settings within each other
 constexpr int64_t kMaxNumbers = int64_t{1} << 40;
 
@@ -493,29 +497,32 @@ const Value* member(const Value* of, std::string_view key) {
   return nullptr;
 }
 
-void add_tensors(const Value* dict, const std::string& before, Named& to) {
-  for (size_t i = 0; dict && i + 1 < dict->items.size(); i += 2)
-    if (dict->items[i]->kind == Value::Kind::Text && dict->items[i + 1]->kind == Value::Kind::Tensor)
-      to.emplace_back(before + dict->items[i]->text, dict->items[i + 1]);
+void add_tensors(const Value& dict, const std::string& before, Named& to) {
+  if (before.size() > kLongestWord) return;
+  for (size_t i = 0; i + 1 < dict.items.size() && to.size() < kMaxNames; i += 2)
+    if (dict.items[i]->kind == Value::Kind::Text && dict.items[i + 1]->kind == Value::Kind::Tensor)
+      to.emplace_back(before + dict.items[i]->text, dict.items[i + 1]);
 }
 
-/// Adds the parameters of a module that was saved whole, and of the modules in it, each once.
-void add_parameters(const Value& module, const std::string& before, std::set<const Value*>& seen, Named& to,
-                    int depth = 0) {
-  if (depth > kDeepest || !seen.insert(&module).second) return;
-  add_tensors(member(module.attributes, "_parameters"), before, to);
+using Seen = std::set<const Value*>;  // each is read once, however often the file refers to it
+
+/// Adds the parameters of a module that was saved whole, and of the modules in it.
+void add_parameters(const Value& module, const std::string& before, Seen& seen, Named& to, int depth = 0) {
+  const auto fresh = [&](const Value* dict) { return dict && seen.insert(dict).second; };
+  if (depth > kDeepest || !fresh(module.attributes)) return;
+  if (const Value* own = member(module.attributes, "_parameters"); fresh(own)) add_tensors(*own, before, to);
   const Value* parts = member(module.attributes, "_modules");
-  for (size_t i = 0; parts && i + 1 < parts->items.size(); i += 2)
+  if (!fresh(parts)) return;
+  for (size_t i = 0; i + 1 < parts->items.size(); i += 2)
     add_parameters(*parts->items[i + 1], before + parts->items[i]->text + ".", seen, to, depth + 1);
 }
 
-Named tensors_in(const Value& value) {
+Named tensors_in(const Value& value, Seen& seen) {
   Named names;
-  std::set<const Value*> seen;
   if (value.kind == Value::Kind::Object)
     add_parameters(value, "", seen, names);
-  else if (value.kind == Value::Kind::Dict)
-    add_tensors(&value, "", names);
+  else if (value.kind == Value::Kind::Dict && seen.insert(&value).second)
+    add_tensors(value, "", names);
   return names;
 }
 
@@ -526,9 +533,10 @@ struct Part {
   Named names;
 };
 Part named_tensors(const Value& all) {
-  Part best{&all, tensors_in(all)};
+  Seen seen;
+  Part best{&all, tensors_in(all, seen)};
   for (size_t i = 0; all.kind == Value::Kind::Dict && i + 1 < all.items.size(); i += 2)
-    if (Named names = tensors_in(*all.items[i + 1]); names.size() > best.names.size())
+    if (Named names = tensors_in(*all.items[i + 1], seen); names.size() > best.names.size())
       best = {all.items[i + 1], std::move(names)};
   return best;
 }
@@ -536,7 +544,9 @@ Part named_tensors(const Value& all) {
 WeightTensors tensors_of(const Value& file, const Storages& storages, const std::string& name,
                          const Message& where) {
   WeightTensors tensors;
-  for (const auto& [key, value] : named_tensors(file).names) {
+  const Named names = named_tensors(file).names;
+  if (names.size() == kMaxNames) fail(where, "has more than {} values", kMaxNames);
+  for (const auto& [key, value] : names) {
     WeightTensor tensor = tensor_of(*value, storages, key, where);
     tensor.file = name;
     tensors[key] = std::move(tensor);
@@ -554,33 +564,39 @@ nlohmann::json json_of(const Value& value, size_t& room, int depth = 0) {
   --room;
   if (value.kind == Kind::Flag) return value.number != 0;
   if (value.kind == Kind::Number) return value.number;
+  if (value.kind == Kind::Real && !std::isfinite(value.real))  // as a text it is refused where it is read
+    return fmt::format("{}", value.real);
   if (value.kind == Kind::Real) return value.real;
   if (value.kind == Kind::Text) return tokenizer::well_formed(value.text);
   if (value.kind == Kind::List) {
     nlohmann::json list = nlohmann::json::array();
-    for (const Value* item : value.items) list.push_back(json_of(*item, room, depth + 1));
+    for (size_t i = 0; i < value.items.size() && room > 0; ++i)
+      list.push_back(json_of(*value.items[i], room, depth + 1));
     return list;
   }
   if (value.kind == Kind::Object && value.attributes) return json_of(*value.attributes, room, depth + 1);
   if (value.kind != Kind::Dict) return nullptr;
   nlohmann::json dict = nlohmann::json::object();
-  for (size_t i = 0; i + 1 < value.items.size(); i += 2)
+  for (size_t i = 0; i + 1 < value.items.size() && room > 0; i += 2)
     if (value.items[i]->kind == Kind::Text)
       dict[tokenizer::well_formed(value.items[i]->text)] = json_of(*value.items[i + 1], room, depth + 1);
   return dict;
 }
 
 /// nanoGPT's `model_args`, or the attribute `config` of a model that was saved whole, of nanoGPT or of transformers.
-std::string config_in(const Value& file) {
+std::string config_in(const Value& file, const Message& where) {
   const Value *model = named_tensors(file).value, *config = member(&file, "model_args");
   if (!config) {
     const Value* own = member(model->attributes, "config");
     config = own ? own->attributes : nullptr;
   }
   if (!config || config->kind != Value::Kind::Dict) return {};
-  size_t room = 10'000;
+  constexpr size_t kMost = 10'000;
+  size_t room = kMost;
   nlohmann::json json = json_of(*config, room);
-  json["architectures"] = {model->text.substr(model->text.rfind('.') + 1)};  // the name of its class
+  if (room == 0) fail(where, "has more than {} values", kMost);
+  json["architectures"] = {
+      tokenizer::well_formed(model->text.substr(model->text.rfind('.') + 1))};  // the name of its class
   if (json.contains("block_size")) json["model_type"] = "nanogpt";
   return json.dump();
 }
@@ -668,7 +684,8 @@ WeightTensors tensors_of_torch(Bytes bytes, const std::string& name) {
 }
 
 std::string config_of_torch(Bytes bytes, const std::string& name) {
-  return config_in(*open(bytes, {"torch {}", name}).all);
+  const Message where("torch {}", name);
+  return config_in(*open(bytes, where).all, where);
 }
 
 }  // namespace normscope::published

@@ -224,8 +224,12 @@ TEST_CASE("published: a checkpoint of a training stands for a folder, and its cl
   CHECK(contains(published::config_of_torch(bytes_of(read_all(torch + "whole.pt")), "f.pt"),
                  "\"architectures\":[\"GraniteForCausalLM\"]"));
   survives_damage(read_all(torch + "nanogpt/model.pt"));
-  // Lightning's says nothing of its model.
+  std::string broken = read_all(torch + "whole.pt");
+  replace_each(broken, {"G\x3f\x84\x7a\xe1\x47\xae\x14\x7b", 9}, {"G\x7f\xf8\0\0\0\0\0\0", 9});  // 0.01
   const Folder folder;
+  const std::string nan = folder.write("nan.pt", broken);
+  CHECK(contains(error_of([&] { published::open(nan, 8); }), "'nan' is not a number"));
+  // Lightning's says nothing of its model.
   const std::string lightning = folder.write("last.ckpt", read_all(torch + "lightning.ckpt"));
   CHECK(
       contains(error_of([&] { published::open(lightning, 8); }),
