@@ -521,7 +521,9 @@ TEST_CASE("gguf: a file's tokens are those of the tokenizer.json that it was mad
     const char *kind, *model, *pre, *begins;
     bool prefix = true;
   } kinds[] = {{"gpt2", "gpt2", "gpt-2", ""},
+               {"gpt2", "gpt2", "mpt", ""},
                {"smollm", "gpt2", "smollm", ""},
+               {"smollm", "gpt2", "command-r", ""},
                {"llama3", "gpt2", "llama-bpe", "<|begin_of_text|>"},
                {"qwen2", "gpt2", "qwen2", ""},
                {"olmo2", "gpt2", "dbrx", ""},

@@ -80,17 +80,15 @@ class Words {
   const InputValue& keys_;
 };
 
-constexpr std::pair<std::string_view, const WordRule*> kCuts[] = {{"gpt-2", &kGpt2Words},
-                                                                  {"phi-2", &kGpt2Words},
-                                                                  {"olmo", &kGpt2Words},
-                                                                  {"smollm", &kGpt2Words},
-                                                                  {"llama-bpe", &kLlama3Words},
-                                                                  {"llama3", &kLlama3Words},
-                                                                  {"llama-v3", &kLlama3Words},
-                                                                  {"dbrx", &kLlama3Words},
-                                                                  {"smaug-bpe", &kLlama3Words},
-                                                                  {"qwen2", &kQwen2Words},
-                                                                  {"deepseek-r1-qwen", &kQwen2Words}};
+constexpr std::pair<std::string_view, const WordRule*> kCuts[] = {
+    {"gpt-2", &kGpt2Words},       {"phi-2", &kGpt2Words},
+    {"olmo", &kGpt2Words},        {"mpt", &kGpt2Words},
+    {"modern-bert", &kGpt2Words}, {"smollm", &kGpt2Words},
+    {"starcoder", &kGpt2Words},   {"refact", &kGpt2Words},
+    {"command-r", &kGpt2Words},   {"llama-bpe", &kLlama3Words},
+    {"llama3", &kLlama3Words},    {"llama-v3", &kLlama3Words},
+    {"dbrx", &kLlama3Words},      {"smaug-bpe", &kLlama3Words},
+    {"qwen2", &kQwen2Words},      {"deepseek-r1-qwen", &kQwen2Words}};
 
 Json byte_pairs(const Words& words) {
   std::vector<std::string_view> known;
@@ -98,7 +96,9 @@ Json byte_pairs(const Words& words) {
   const auto& [name, rule] = kCuts[words.at("pre").choice(known)];
   const bool llama = name.starts_with("llama"), own = rule == &kGpt2Words;
   Json cuts = Json::array();
-  if (name == "smollm") cuts.push_back({{"type", "Digits"}, {"individual_digits", true}});
+  constexpr std::string_view kDigitByDigit[] = {"smollm", "starcoder", "refact", "command-r"};
+  if (std::ranges::find(kDigitByDigit, name) != std::end(kDigitByDigit))
+    cuts.push_back({{"type", "Digits"}, {"individual_digits", true}});
   if (!own)
     cuts.push_back({{"type", "Split"},
                     {"pattern", {{"Regex", expression_of(*rule)}}},
