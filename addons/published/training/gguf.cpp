@@ -234,6 +234,7 @@ InputValue GgufFile::config() const {
       config[key.substr(prefix.size())] = finite ? value : Json(fmt::format("{}", value.get<double>()));
     }
   config[kArchitecture] = name;
+  config["has"] = Json::object();
   for (const auto& [tensor, unused] : tensors_)
     if (!tensor.starts_with(kLayer) || tensor.starts_with(kFirstLayer)) config["has"][tensor] = "there";
   if (const auto table = tensors_.find("token_embd.weight"); table != tensors_.end())

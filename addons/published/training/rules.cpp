@@ -260,14 +260,20 @@ std::optional<std::string> value_of(const Setting& setting, const InputValue& co
   refuse({config, spec, value, *text}, one_of(known));
 }
 
+/// Refuses keys that a family has not, if it says which it has, but for those that say no.
+void check_only(const std::vector<std::string>& only, const std::string& title, const InputValue& config) {
+  if (only.empty()) return;
+  for (const auto& [key, value] : config.members(kMostKeys))
+    if (std::ranges::find(only, key) == only.end() && !value.is_null() &&
+        value.json_text(kLongestValue) != "false")
+      value.refuse(Message("{} alone, which is all that {} has", fmt::join(only, ", "), title));
+}
+
 /// Refuses what we do not have.
 void check_must(const Family& family, const InputValue& config) {
   if (const auto quantized = found(config, "quantization_config"); quantized && !quantized->is_null())
     quantized->refuse("weights as floats, without this key");
-  for (const auto& [key, value] : config.members(kMostKeys))
-    if (const auto& only = family.only; !only.empty() && std::ranges::find(only, key) == only.end() &&
-                                        !value.is_null() && value.json_text(kLongestValue) != "false")
-      value.refuse(Message("{} alone, which is all that {} has", fmt::join(only, ", "), family.title));
+  check_only(family.only, family.title, config);
   const auto old = found(config, "rope_scaling"), now = found(config, "rope_parameters");
   if (old && now && !old->is_null() && !now->is_null()) old->refuse("null beside rope_parameters");
   for (const auto& [key, expected] : family.must) {
