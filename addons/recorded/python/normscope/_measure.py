@@ -1,12 +1,12 @@
 """Measures the stream at the additions that a probe found, in the passes that follow."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence
+from typing import Any, Sequence
 
 import torch
 
 from ._branches import SubLayer
-from ._probe import ADDS, Moments, Pass, of_sum, operands
+from ._probe import ADDS, Moments, Pass, norm, operands
 from ._stream import Found
 from ._writer import unfailing
 
@@ -41,31 +41,46 @@ class Measure(Pass):
 
     @unfailing
     def note(self, add: int, before: Any, out: torch.Tensor) -> None:
-        self.seen[add] = (*before, *of_sum(out))
+        self.seen[add] = (*before, norm(out))
 
     @property
     def whole(self) -> bool:
         return self.seen.keys() >= self.wanted
 
 
-def stream_numbers(subs: Sequence[SubLayer], seen: dict[int, Moments]) -> dict[tuple[str, str], torch.Tensor]:
-    numbers: dict[tuple[str, str], torch.Tensor] = {}
+def tensors_of(seen: dict[int, Moments]) -> dict[tuple[str, Any], torch.Tensor]:
+    """What was measured, as a step's numbers have it until they are read from their device all at once."""
+    return {("moments", (add, i, moments[0])): x for add, moments in seen.items() for i, x in enumerate(moments[1:])}
+
+
+def stream_numbers(subs: Sequence[SubLayer], read: dict[tuple[int, int, int], float]) -> dict[str, dict[str, float]]:
+    """The fields of a line, from `tensors_of` a pass."""
+    number = {(add, i): (x, n) for (add, i, n), x in read.items()}
+
+    def square(add: int, which: int) -> float:
+        norm, n = number[add, which + 2]
+        return norm * norm / n
+
+    def variance(add: int, which: int) -> float:
+        """Of an operand, 0 or 1, or of the sum, 2."""
+        total = sum(number[add, i][0] for i in ((0, 1) if which == 2 else (which,)))
+        mean = total / number[add, which][1]
+        spread = square(add, which) - mean * mean
+        return 0.0 if spread < 0 else spread  # by rounding; NaN stays
+
+    fields: dict[str, dict[str, float]] = {f: {} for f in ("branch_variance", "input_variance", "mean_square", "share")}
     for s in (s for s in subs if s.kind):
-        moments, first = seen[s.add], s.name
+        first = s.name
         for kind, add, which in s.parts:
-            numbers["branch_variance", f"{s.stack}L{s.layer:02}.{kind}"] = seen[add][which]
+            fields["branch_variance"][f"{s.stack}L{s.layer:02}.{kind}"] = variance(add, which)
             first = f"{s.stack}L{s.layer:02}.attn"  # both read the stream before either is added
         if not s.parts:
-            numbers["branch_variance", s.name] = moments[1 - s.stream]
-        numbers["input_variance", first] = moments[s.stream]
-        numbers["sum_variance", s.name] = moments[2]
-        numbers["mean_square", s.name + ".sum"] = moments[3]
-    return numbers
-
-
-def shares(subs: Sequence[SubLayer], branches: dict[str, float], states: dict[str, float]) -> dict[str, float]:
-    """Each branch's share of the variance of its residual sum. The rest follows from the variances (docs/log-format.md)."""
+            fields["branch_variance"][s.name] = variance(s.add, 1 - s.stream)
+        fields["input_variance"][first] = variance(s.add, s.stream)
+        fields["mean_square"][s.name + ".sum"] = square(s.add, 2)
     order = [(s.stack, s.layer, s.kind) for s in subs if not s.parts]
-    if order != [("", i // 2 + 1, ("attn", "ffn")[i % 2]) for i in range(len(subs))]:
-        return {}
-    return {f"beta2.{i}.{i}": branches[s.name] / states[s.name] for i, s in enumerate(subs, 1) if states.get(s.name)}
+    if order == [("", i // 2 + 1, ("attn", "ffn")[i % 2]) for i in range(len(subs))]:
+        # Each branch's share of the variance of its residual sum. The rest follows (docs/log-format.md).
+        of_sums = [(i, variance(s.add, 1 - s.stream), variance(s.add, 2)) for i, s in enumerate(subs, 1)]
+        fields["share"] = {f"beta2.{i}.{i}": branch / whole for i, branch, whole in of_sums if whole}
+    return {field: values for field, values in fields.items() if values}

@@ -15,16 +15,15 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from ._branches import SubLayer
-from ._measure import Measure, shares, stream_numbers
+from ._measure import Measure, stream_numbers, tensors_of
 from ._origins import WATCHING, Origins, backward_is_on, loss_of, watch_backward
-from ._probe import Pass, Probe, clean, wide
+from ._probe import HALVES, Pass, Probe, clean, wide
 from ._stream import Analysis, Found
 from ._writer import Log, guarded, say, unfailing
 
 FORMAT = "normscope log 3"
 MOST_PROBES = 3  # a model whose passes differ is not probed for ever
 MOST_NAMED = 4  # of the modules in a note
-HALVES = (torch.float16, torch.bfloat16)
 Tensor = torch.Tensor
 
 
@@ -225,7 +224,7 @@ class Recording:
             if self.probes == MOST_PROBES:
                 self.remark("the model's passes differ: its stream is no longer recorded")
         if self.measure and mode.seen.keys() >= self.measure.wanted:
-            self.numbers.update(stream_numbers(self.now.sublayers, mode.seen))
+            self.numbers.update(tensors_of({add: mode.seen[add] for add in self.measure.wanted}))
 
     def aside(self, args: Any, kwargs: Any) -> None:
         """A compiled model hides its ops: the same batch goes through it once more, uncompiled and without dropout."""
@@ -422,11 +421,8 @@ class Recording:
         for there in devices.values():
             for (field, name), v in zip(there, torch.stack([*there.values()]).tolist()):
                 (line.setdefault(field, {}) if field else line)[name] = v
-        states = line.pop("sum_variance", {})
-        if self.found:
-            share = shares(self.found.sublayers, line.get("branch_variance", {}), states)
-            if share:
-                line["share"] = share
+        if "moments" in line:
+            line.update(stream_numbers(self.now.sublayers, line.pop("moments")))
 
     def head(self) -> None:
         if self.headed:
