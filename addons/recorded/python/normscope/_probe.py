@@ -1,6 +1,7 @@
 """Watches the ops of one forward pass: what was computed of what, by which parameters, within which modules."""
 from __future__ import annotations
 
+import collections
 import dataclasses
 import sys
 import threading
@@ -38,8 +39,9 @@ class Node:
         return size
 
 
-# Of an addition: how many numbers each tensor has, the sums of its operands, the norms of these and of what they make.
+# Of an addition: how many numbers each tensor has, sum and norm of each operand, and the norm of what they make.
 Moments = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
+WORTH = 3  # tensors that ops of a module make: for fewer its two hooks cost more than they save
 HALVES = (torch.float16, torch.bfloat16)
 
 
@@ -54,7 +56,15 @@ class Graph:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.calls: list[str] = []  # the names of modules, by call
+        self.modules: list[torch.nn.Module] = []  # and these
         self.outputs: list[int] = []
+
+    def without(self, wanted: set[int]) -> dict[torch.nn.Module, None]:
+        """The modules in whose calls none of these additions is, nor in those of what called them."""
+        busy = {self.modules[c] for n in self.nodes if n.add in wanted for c in n.calls}
+        ops = collections.Counter(next((m for c in n.calls for m in [self.modules[c]] if m not in busy), None)
+                                  for n in self.nodes)
+        return {m: None for m, n in ops.items() if m is not None and n > WORTH and not isinstance(m, torch.jit.ScriptModule)}
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
@@ -157,6 +167,7 @@ class Probe(Pass):
         if self.here:
             self.running += (len(self.graph.calls),)
             self.graph.calls.append(self.modules.get(id(module), ""))
+            self.graph.modules.append(module)
 
     @unfailing
     def leave(self, module: torch.nn.Module, _: Any, out: Any) -> None:
@@ -186,7 +197,8 @@ class Probe(Pass):
     def read(self, func: Any, args: Any, kwargs: Any) -> Any:
         """The nodes that an op reads, and what is measured of the operands of a sum."""
         inputs = tuple(self.node_of(t) for t in tensors_in([args, kwargs]))
-        return inputs, operands(args, kwargs) if func in ADDS else None
+        added = operands(args, kwargs) if func in ADDS else None
+        return inputs, (added[0].numel(), *moments(added[0]), *moments(added[1])) if added else None
 
     @unfailing
     def note(self, func: Any, inputs: tuple[int, ...], before: Any, out: Any) -> None:
@@ -211,17 +223,20 @@ def wide(x: torch.Tensor) -> torch.Tensor:
 
 
 def norm(x: torch.Tensor) -> torch.Tensor:
-    return torch.linalg.vector_norm(x, dtype=torch.float32 if x.dtype in HALVES else None)
+    """Row by row, as a CPU adds up the squares one by one: of 16 million together the third digit would be wrong."""
+    return torch.linalg.vector_norm(torch.linalg.vector_norm(x, dim=-1, dtype=torch.float32 if x.dtype in HALVES else None))
 
 
-def operands(args: Any, kwargs: Any) -> Optional[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Sums and norms of two tensors as they are added, if they may be the stream and a branch: on a CPU a variance takes
-    five times as long."""
+def moments(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The sum of its numbers and its norm: on a CPU a variance takes five times as long."""
+    return x.sum(dtype=torch.float32 if x.dtype in HALVES else None), norm(x)
+
+
+def operands(args: Any, kwargs: Any) -> Optional[list[torch.Tensor]]:
+    """Two tensors as they are added, if they may be the stream and a branch."""
     a, b = args[:2]
     if not (isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor)) or a.dim() < 2 or not a.is_floating_point() \
             or a.shape[-1:] != b.shape[-1:] or a.numel() != b.numel():
         return None
     by = (kwargs or {}).get("alpha", 1)
-    b = b if by == 1 else b * by
-    sums = [x.sum(dtype=torch.float32 if x.dtype in HALVES else None) for x in (a, b)]
-    return a.numel(), sums[0], sums[1], norm(a), norm(b)
+    return [a, b if by == 1 else b * by]

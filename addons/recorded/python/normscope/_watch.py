@@ -9,7 +9,7 @@ import re
 import threading
 import time
 import weakref
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Optional, Sequence
 
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
@@ -28,16 +28,15 @@ Tensor = torch.Tensor
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
-    """What is recorded of a parameter: all of it or a third."""
+class Parts:
+    """What is recorded of a parameter: all of it, or three thirds."""
 
-    name: str
-    third: int = -1
+    names: tuple[str, ...]
     across: int = 0
 
-    def of(self, t: Tensor) -> Tensor:
+    def of(self, t: Tensor) -> Sequence[Tensor]:
         t = t.coalesce().values() if t.is_sparse else t
-        return t.chunk(3, self.across)[self.third] if self.third >= 0 else t
+        return t.chunk(3, self.across) if len(self.names) == 3 else (t,)
 
 
 @dataclasses.dataclass
@@ -74,7 +73,7 @@ class Recording:
         self.late: list[str] = []  # behind the header
         self.origins = Origins()
         self.parameters: dict[str, Tensor] = {}
-        self.parts: dict[Tensor, list[Part]] = {}
+        self.parts: dict[Tensor, Parts] = {}
         self.copies: dict[Tensor, Tensor] = {}
         self.steps: Any = weakref.WeakKeyDictionary()  # of an optimizer, how many parameters it has and which are ours
         self.numbers: dict[tuple[str, str], Tensor] = {}  # of the update that comes
@@ -135,7 +134,7 @@ class Recording:
             self.remark(f"{cut} parameters are cut by FSDP: their norms are not recorded, as the norm of a piece is "
                         "another number")
         self.parameters.update(whole)
-        self.parts.update((p, thirds(n, p, self.found)) for n, p in whole.items())
+        self.parts.update((p, parts_of(n, p, self.found)) for n, p in whole.items())
 
     def remark(self, note: str) -> None:
         """Says once what cannot be recorded, in the log and on standard error."""
@@ -247,10 +246,10 @@ class Recording:
         shapes = {n: tuple(p.shape) for n, p in self.parameters.items()}
         found = Analysis(graph, shapes).found()
         if any(s.kind for s in found.sublayers):
-            self.measure, self.now = Measure(found), found
+            self.measure, self.now = Measure(found, graph), found
         if self.found is None:
             self.found = found
-            self.parts = {p: thirds(n, p, found) for n, p in self.parameters.items()}
+            self.parts = {p: parts_of(n, p, found) for n, p in self.parameters.items()}
             for note in found.notes:
                 self.remark(note)
 
@@ -291,9 +290,14 @@ class Recording:
     def norms(self, numbers: Any, field: str, tensors: Iterable[tuple[Tensor, Optional[Tensor]]],
               over: Optional[Tensor] = None) -> None:
         """Adds to `numbers` the norms of `tensors`, each of which belongs to a parameter."""
-        found = [(q.name, q.of(t)) for p, t in tensors if t is not None for q in self.parts.get(p, ())]
-        for half in (False, True):  # the squares of half a precision are added up in a whole one
-            names, those = [[*x] for x in zip(*(f for f in found if (f[1].dtype in HALVES) == half))] or [[], []]
+        kinds: dict[bool, tuple[list[str], list[Tensor]]] = {False: ([], []), True: ([], [])}
+        for p, t in tensors:
+            parts = self.parts.get(p) if t is not None else None
+            if parts:
+                names, those = kinds[t.dtype in HALVES]
+                names.extend(parts.names)
+                those.extend(parts.of(t))
+        for half, (names, those) in kinds.items():  # squares of half a precision are added up in a whole one
             if not those:
                 continue
             values = [*torch._foreach_norm(those, 2, torch.float32 if half else None)]
@@ -393,9 +397,10 @@ class Recording:
         update, self.update = self.update, None
         if update is None or update.line is None:
             return
-        names = {q.name for p in update.moved for q in self.parts.get(p, ())}
-        numbers = {(field, name): v for (field, name), v in update.numbers.items()
-                   if field != "grad_norm" or name in names}
+        numbers = {**update.numbers}
+        for p in self.parts.keys() - update.moved:  # it has a gradient of a loss that was another optimizer's
+            for name in self.parts[p].names:
+                numbers.pop(("grad_norm", name), None)
         loss, why = (update.said, "") if update.said is not None else loss_of(update.losses)
         if why:
             self.remark(f"{why}: the update has no loss (recording.loss says it)")
@@ -417,7 +422,7 @@ class Recording:
     def fill(self, line: dict[str, Any], numbers: dict[tuple[str, str], Tensor]) -> None:
         devices: dict[Any, dict[tuple[str, str], Tensor]] = {}  # a transfer from each
         for place, v in numbers.items():
-            devices.setdefault(v.device, {})[place] = v.detach().float()
+            devices.setdefault(v.device, {})[place] = v if v.dtype == torch.float32 else v.float()
         for there in devices.values():
             for (field, name), v in zip(there, torch.stack([*there.values()]).tolist()):
                 (line.setdefault(field, {}) if field else line)[name] = v
@@ -540,13 +545,12 @@ def rank() -> int:
     return torch.distributed.get_rank() if ranks else int(named) if named.isdecimal() else 0
 
 
-def thirds(name: str, p: Tensor, found: Optional[Found]) -> list[Part]:
+def parts_of(name: str, p: Tensor, found: Optional[Found]) -> Parts:
     cut = found and any(rule.replace("{layer}", n) == f"{name}[q]" for n in [*re.findall(r"\d+", name), ""]
                         for rule in found.names if rule.endswith("[q]"))
     if not cut:
-        return [Part(name)]
-    across = max(range(p.dim()), key=lambda d: p.shape[d])
-    return [Part(f"{name}[{c}]", i, across) for i, c in enumerate("qkv")]
+        return Parts((name,))
+    return Parts(tuple(f"{name}[{c}]" for c in "qkv"), max(range(p.dim()), key=lambda d: p.shape[d]))
 
 
 def entry(s: SubLayer) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from ._program import environment, find, nowhere
 def plain(value: Any) -> Any:
     """As JSON has it: numbers of any library, texts, lists and objects of these; what is none of them is null."""
     try:
+        if type(value) is float:  # most are
+            return float(f"{value:.9g}") if math.isfinite(value) else None
         value = value.item() if hasattr(value, "item") else value
         if isinstance(value, dict):
             return {str(k): plain(v) for k, v in value.items()}

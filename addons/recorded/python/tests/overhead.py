@@ -1,6 +1,6 @@
-"""What recording costs: processor time of steps of a GPT (8 rows of 128) with and without it, in turns of a few.
+"""What recording costs: processor time of steps of a GPT (8 rows) with and without it, in turns of a few.
 
-    python overhead.py [ROUNDS] [STEPS A TURN] [STREAM_EVERY] [WIDTH] [LAYERS]
+    python overhead.py [ROUNDS] [STEPS A TURN] [STREAM_EVERY] [WIDTH] [LAYERS] [LENGTH]
 """
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ import models
 import normscope
 
 
-def main(rounds: int = 6, turn: int = 2, stream_every: int = 1, width: int = 512, layers: int = 6) -> None:
+def main(rounds: int = 6, turn: int = 2, stream_every: int = 1, width: int = 512, layers: int = 6,
+         length: int = 128) -> None:
     torch.set_num_threads(1)
     sides = []
     for watched in (False, True):
         torch.manual_seed(1)
-        model = models.Own(d=width, heads=8, ff=4 * width, layers=layers, symbols=1000, length=128)
+        model = models.Own(d=width, heads=8, ff=4 * width, layers=layers, symbols=1000, length=length)
         adam = torch.optim.AdamW(model.parameters(), lr=1e-4)
         sides.append((model, adam, watched))
     times: list[list[float]] = [[], []]
@@ -28,7 +29,7 @@ def main(rounds: int = 6, turn: int = 2, stream_every: int = 1, width: int = 512
     for i in range(rounds + 1):
         for side, (model, adam, _) in enumerate(sides):
             for step in range(turn):
-                rows = models.batch(step, rows=8, symbols=1000, length=128)
+                rows = models.batch(step, rows=8, symbols=1000, length=length)
                 start = time.process_time()
                 adam.zero_grad()
                 models.loss_of(model, rows).backward()

@@ -13,10 +13,12 @@ import unittest
 import warnings
 from types import CodeType, FrameType
 from typing import Any, Callable, Optional
+from unittest import mock
 
 import torch
 from torch import nn
 from torch.nn.modules import module as hooks_of_all
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as modes
 
 import normscope
@@ -191,19 +193,40 @@ class Unfailing(Case):
         self.near(lines, plain, 1e-6, ("grad_norm", "branch_variance", "mean_square"))
 
     def test_a_pass_that_is_interrupted(self) -> None:
-        def interrupted(_: torch.Tensor) -> None:
+        def interrupted(*_: Any) -> None:
             raise KeyboardInterrupt
 
-        with normscope.watch(self.model, self.sgd, self.path):
-            for at in range(4):
-                self.model.meanwhile = interrupted if at % 2 else None
-                with contextlib.suppress(KeyboardInterrupt):
-                    self.step(at)
-            self.model.meanwhile = None
-            with torch.no_grad():
-                self.model(models.batch(0))
-            self.clean()
-        self.assertEqual([len(x["share"]) for x in self.read()[1:]], [4, 4])
+        for within in (False, True):  # a module in which nothing is measured
+            with normscope.watch(self.model, self.sgd, self.path):
+                for at in range(4):
+                    hook = self.model.stack[1].alpha.register_forward_hook(interrupted) if within and at % 2 else None
+                    self.model.meanwhile = interrupted if at % 2 and not within else None
+                    with contextlib.suppress(KeyboardInterrupt):
+                        self.step(at)
+                    if hook is not None:
+                        hook.remove()
+                self.model.meanwhile = None
+                with torch.no_grad():
+                    self.model(models.batch(0))
+                self.clean()
+            self.assertEqual([len(x["share"]) for x in self.read()[1:]], [4, 4])
+
+    def test_a_model_with_a_mode_of_its_own(self) -> None:
+        class Mode(TorchDispatchMode):
+            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                return func(*args, **(kwargs or {}))
+
+        forward = models.Cell.forward
+
+        def within(cell: models.Cell, x: torch.Tensor) -> torch.Tensor:
+            with Mode():
+                return forward(cell, x)
+
+        plain = Case.train(self, steps=3)[0]
+        with mock.patch.object(models.Cell, "forward", within):
+            lines = Case.train(self, steps=3)[0]
+        self.near(lines, plain, 1e-6, ("branch_variance", "input_variance", "mean_square"))
+        self.clean()
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_a_child_writes_nothing(self) -> None:
