@@ -313,7 +313,7 @@ TensorName parse_own_name(std::string_view name) {
     own.layer = layer_number(digits);
     if (own.layer < 1 || own.layer >= kMaxLayers) return {};
     rest.remove_prefix(dot + 1);
-    if (!is_one_of(rest.substr(0, rest.find('.')), "attn|cross|ffn")) return {};
+    if (!is_one_of(rest.substr(0, rest.find('.')), "attn|cross|ffn|mixer")) return {};
   } else if (!is_share(rest) &&
              !is_one_of(rest,
                         "emb.tokens|emb.positions|emb.norm.gain|emb.norm.bias|out.w|out.b|class.w|class.b|"

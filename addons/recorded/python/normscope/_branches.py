@@ -12,6 +12,8 @@ SAME = {"view", "_unsafe_view", "reshape", "alias", "detach", "clone", "_to_copy
         "copy_", "unsqueeze", "squeeze", "expand", "t", "transpose", "permute", "bernoulli_"}
 PRODUCTS = {"mm", "addmm", "linear", "convolution", "_grouped_mm"}  # with a matrix, known or not (FSDP's is not)
 BATCHED = {"bmm", "baddbmm", "matmul"}  # of a weight, or in attention
+SCANS = {"cumsum", "cumprod", "logcumsumexp", "_fft_r2c", "_fft_c2c"}  # over positions, of floating numbers
+CHOICES = {"index", "index_select", "gather"}  # of some experts' weights
 NORMS = {"native_layer_norm", "_fused_rms_norm", "rms_norm", "native_group_norm", "native_batch_norm",
          "cudnn_batch_norm", "miopen_batch_norm", "batch_norm", "_native_batch_norm_legit",
          "_native_batch_norm_legit_functional", "_batch_norm_with_update", "batch_norm_with_update"}
@@ -35,7 +37,7 @@ class SubLayer:
     from_node: int  # the stream's
     branch: int
     source: int  # that the branch was made of: the stream, or the one before a parallel branch was added to it
-    kind: str = ""  # "attn", "cross", "ffn"; "": not recognised
+    kind: str = ""  # "attn", "cross", "ffn", "mixer": of positions, without attention; "": not recognised
     layer: int = 0
     stack: str = ""
     module: str = ""  # that computed the sum
@@ -79,6 +81,7 @@ class Branches:
                 self.norms |= 1 << at
                 self.norm_of[at] = x
         self.roles: dict[str, str] = {}
+        self.width = 0  # of the stream
 
     def mask(self, holds: Callable[[int], bool]) -> int:
         return sum(1 << at for at in range(len(self.nodes)) if holds(at))
@@ -183,7 +186,28 @@ class Branches:
             return "attn" if self.above[attention[2]] >> source & 1 else "cross"
         unclear = any("scaled_dot" in self.nodes[n].op for n in bits(within)) or \
             any(not self.routes(n, within) for n in self.softmaxes(within))
-        return "" if unclear or not within & self.products else "ffn"
+        return "" if unclear or not within & self.products else "mixer" if self.mixes(within, source) else "ffn"
+
+    def mixes(self, within: int, source: int) -> bool:
+        """Whether a branch puts positions together: by a convolution, by products of activations, along the sequence."""
+        def made(at: int) -> bool:
+            """Of the source, and not a weight that it chose."""
+            of = at
+            while self.nodes[of].inputs and self.nodes[of].op in VIEWS | SAME | CHOICES:
+                of = self.nodes[of].inputs[0]
+            return bool(self.above[at] >> source & 1) and not self.weight[of]
+
+        for n in bits(within):
+            node = self.nodes[n]
+            factors = node.inputs[1:] if node.op in ("addmm", "baddbmm") else node.inputs[:2]
+            if node.op in SCANS and node.floating or node.op in BATCHED and all(map(made, factors)) or \
+                    node.op == "convolution" and any(size > 1 for size in self.nodes[factors[1]].shape[2:]):
+                return True
+            if self.products >> n & 1 and not self.above[n] & within & self.products & ~(1 << n):
+                read = self.nodes[factors[0]].shape[1 if node.op == "convolution" else -1]
+                if read != self.width and read in self.nodes[source].shape[:-1]:
+                    return True
+        return False
 
     def softmaxes(self, within: int) -> list[int]:
         return [n for n in bits(within) if "softmax" in self.nodes[n].op]

@@ -46,9 +46,10 @@ def layer_names(makers: Sequence[str]) -> list[str]:
 
 
 def in_pairs(layers: Sequence[int], kinds: Sequence[str]) -> list[int]:
-    """`layers` of sums; where each has one and they are attention and feed-forward network in turn, two are a layer."""
+    """`layers` of sums; where each has one and they are attention (or another mixer) and feed-forward network in turn,
+    two are a layer."""
     alone = len({*layers}) == len(layers) and -1 not in layers
-    turns = len(kinds) % 2 == 0 and all(kind == ("attn", "ffn")[i % 2] for i, kind in enumerate(kinds))
+    turns = len(kinds) % 2 == 0 and all(kind in (("attn", "mixer"), ("ffn",))[i % 2] for i, kind in enumerate(kinds))
     return [layers[i - i % 2] for i in range(len(layers))] if alone and turns else [*layers]
 
 

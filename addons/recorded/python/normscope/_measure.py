@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Sequence
+from typing import Any
 
 import torch
 from torch.utils._python_dispatch import _get_current_dispatch_mode
 
-from ._branches import SubLayer
 from ._probe import ADDS, Graph, Moments, Pass, moments, norm, operands
 from ._stream import Found
 from ._writer import unfailing
@@ -96,7 +95,7 @@ def tensors_of(seen: dict[int, Moments]) -> dict[tuple[str, Any], torch.Tensor]:
     return {("moments", (add, i, n)): x for add, (n, *told) in seen.items() for i, x in enumerate(told)}
 
 
-def stream_numbers(subs: Sequence[SubLayer], read: dict[tuple[int, int, int], float]) -> dict[str, dict[str, float]]:
+def stream_numbers(found: Found, read: dict[tuple[int, int, int], float]) -> dict[str, dict[str, float]]:
     """The fields of a line, from `tensors_of` a pass."""
     number = {(add, i): x for (add, i, _), x in read.items()}
     size = {add: n for add, _, n in read}
@@ -111,6 +110,7 @@ def stream_numbers(subs: Sequence[SubLayer], read: dict[tuple[int, int, int], fl
         spread = square(add, which) - mean * mean
         return math.nan if spread < LOST * mean * mean else spread
 
+    subs = found.sublayers
     fields: dict[str, dict[str, float]] = {f: {} for f in ("branch_variance", "input_variance", "mean_square", "share")}
     for s in (s for s in subs if s.kind):
         first = s.name
@@ -122,7 +122,7 @@ def stream_numbers(subs: Sequence[SubLayer], read: dict[tuple[int, int, int], fl
         fields["input_variance"][first] = variance(s.add, s.stream)
         fields["mean_square"][s.name + ".sum"] = square(s.add, 2)
     order = [(s.stack, s.layer, s.kind) for s in subs if not s.parts]
-    if order == [("", i // 2 + 1, ("attn", "ffn")[i % 2]) for i in range(len(subs))]:
+    if not found.older and order == [("", i // 2 + 1, ("attn", "ffn")[i % 2]) for i in range(len(subs))]:
         # Each branch's share of the variance of its residual sum. The rest follows (docs/log-format.md).
         of_sums = [(i, variance(s.add, 1 - s.stream), variance(s.add, 2)) for i, s in enumerate(subs, 1)]
         fields["share"] = {f"beta2.{i}.{i}": branch / whole for i, branch, whole in of_sums if whole}

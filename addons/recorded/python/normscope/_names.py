@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 OUTSIDE = ("emb.tokens", "emb.positions", "final.gain", "final.bias", "out.w", "out.b")
-SUBLAYERS = ("attn", "cross", "ffn")  # of a layer, with any part: "L03.attn.wq"
+SUBLAYERS = ("attn", "cross", "ffn", "mixer")  # of a layer, with any part: "L03.attn.wq"
 
 
 def known(ours: str) -> bool:

@@ -22,6 +22,7 @@ class Found:
     placement: str
     width: int
     notes: list[str]
+    older: bool  # states are added between the sums
 
 
 class Analysis(Branches):
@@ -42,10 +43,24 @@ class Analysis(Branches):
             for which, source in enumerate(sources):
                 branch = operands[1 - which]
                 made = self.above[branch] & ~self.above[source]
-                if self.above[branch] >> source & 1 and made & self.products & self.below(source, branch):
+                if self.above[branch] >> source & 1 and made & self.products & self.below(source, branch) \
+                        and not self.leads(source, branch):
                     return SubLayer(self.nodes[at].add, which, at, streams[which], branch, source)
             sources = [sums[s].from_node if s in sums else s for s in sources]
         return None
+
+    def leads(self, source: int, at: int) -> bool:
+        """Whether the stream itself leads from `source` to `at`, by sums and norms: of these an older state is added, as
+        x0 at each layer, or the skips of a U-net."""
+        todo, seen = [at], set()
+        while todo:
+            at = self.root(todo.pop(), True)
+            if at == source:
+                return True
+            if at not in seen and self.above[at] >> source & 1:
+                seen.add(at)
+                todo += [self.norm_of[at]] if at in self.norm_of else self.pairs_found.get(at, ())
+        return False
 
     def sublayers(self) -> list[SubLayer]:
         reached = 0
@@ -110,11 +125,13 @@ class Analysis(Branches):
         for s in found:
             following = next((t for t in found if ahead[t.node] is s), None)
             path = self.below(s.node, following.from_node) & ~(1 << s.node) if following else 0
+            older = path & self.mask(self.pairs_found.__contains__)
+            self.older |= bool(older)
             strange, stream = self.around(s), path & self.norms
             if path & self.products:
                 broken, stream, s.clear = broken + 1, 0, False
             else:
-                strange |= self.strange(path, 1 << s.node)
+                strange |= self.strange(path & ~older, 1 << s.node)
             before = ahead[s.node]
             if not following and before:  # the norm behind it may be the model's last: as behind the others
                 stream, s.clear = self.norm_behind(s) if "stream" in before.norms else 0, before.clear
@@ -127,6 +144,8 @@ class Analysis(Branches):
                 if place not in ("", "inner"):
                     self.gain(n, f"#{s.node} {s.kind if place == 'stream' else self.part_of(s, n)}.{place}")
             s.norms = tuple(p for p in ("before", "inner", "after", "stream") if p in norms.values())
+        if self.older:
+            self.notes.append("older states are added between the residual sums: no shares are told")
         if broken:
             self.notes.append(f"behind {broken} of {len(found)} residual sums the stream goes on through matrices that "
                               "are in no branch that is recognised: no placement is named")
@@ -249,7 +268,7 @@ class Analysis(Branches):
 
     def found(self) -> Found:
         self.notes: list[str] = []
-        self.width = 0
+        self.older = False
         subs = self.sublayers()
         self.outside(subs)
         by_node = {s.node: s for s in subs}
@@ -263,7 +282,7 @@ class Analysis(Branches):
             module = s.module if s else next((x.module for x in subs if x.kind and name.startswith(x.module + ".")), "")
             layer = next((x.layer for x in subs if x.module == module and x.kind), 0)
             names.append((name, module, ours if known(ours) else "", layer))
-        return Found(subs, self.split_thirds(names), self.placement(subs), self.width, self.notes)
+        return Found(subs, self.split_thirds(names), self.placement(subs), self.width, self.notes, self.older)
 
     def split_thirds(self, names: list[tuple[str, str, str, int]]) -> dict[str, str]:
         """Of a matrix that is cut in three, the parts have names: NAME[q]."""
@@ -287,5 +306,5 @@ class Analysis(Branches):
         name = known.get(next(iter(where)), "") if len(where) == 1 else ""
         if not any(inner):
             return name
-        of_attention = all(i == (s.kind != "ffn") for i, s in zip(inner, subs))
+        of_attention = all(i == (s.kind in ("attn", "cross")) for i, s in zip(inner, subs))
         return "qknorm" if name == "pre" and of_attention else ""

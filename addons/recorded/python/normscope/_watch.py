@@ -427,7 +427,7 @@ class Recording:
             for (field, name), v in zip(there, torch.stack([*there.values()]).tolist()):
                 (line.setdefault(field, {}) if field else line)[name] = v
         if "moments" in line:
-            line.update(stream_numbers(self.now.sublayers, line.pop("moments")))
+            line.update(stream_numbers(self.now, line.pop("moments")))
 
     def head(self) -> None:
         if self.headed:

@@ -110,6 +110,17 @@ class Families(unittest.TestCase):
             self.check(found, "pre" if family == "Mixtral" else "qknorm", ("before",), inner=family != "Mixtral")
             self.assertEqual(found.names["model.layers.{layer}.self_attn.o_proj.weight"], "L{layer}.attn.wo")
 
+    def test_a_mixer_that_is_no_attention(self) -> None:
+        found = self.causal("Mamba", state_size=4)
+        self.assertEqual((names_of(found), found.placement), ([f"L0{i}.mixer" for i in (1, 2, 3)], "pre"))
+        self.assertEqual(found.names["backbone.layers.{layer}.norm.weight"], "L{layer}.mixer.before.gain")
+        found = self.causal("Qwen3Next", num_key_value_heads=2, head_dim=16, linear_num_value_heads=2,
+                            linear_num_key_heads=2, linear_key_head_dim=8, linear_value_head_dim=8, num_experts=4,
+                            num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=16,
+                            layer_types=["linear_attention", "linear_attention", "full_attention"])
+        self.assertEqual(names_of(found), [f"L0{i}.{k}" for i in (1, 2, 3) for k in ("attn" if i == 3 else "mixer", "ffn")])
+        self.assertEqual(found.placement, "")  # norms within mixers have no name of ours
+
     def test_parallel_branches_that_are_added_one_after_the_other(self) -> None:
         found = self.causal("Cohere", num_key_value_heads=2)  # its norm is written by hand
         self.check(found, "pre", ("before",))

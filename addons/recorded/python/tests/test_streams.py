@@ -9,6 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from normscope._measure import stream_numbers
+
 try:
     from .models import find, names_of
 except ImportError:
@@ -63,6 +65,20 @@ class Block(nn.Module):
         return self.add(x, self.n(self.f(x)) if self.place == "res-post" else self.f(self.n(x)))
 
 
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.qkv, self.out = nn.Linear(D, 3 * D, bias=False), nn.Linear(D, D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = self.qkv(x).chunk(3, -1)
+        return self.out((q @ k.mT).softmax(-1) @ v)
+
+
+def feed() -> nn.Module:
+    return nn.Sequential(nn.Linear(D, 2 * D), nn.GELU(), nn.Linear(2 * D, D))
+
+
 def stack(*blocks: nn.Module, d: int = D) -> nn.Module:
     return nn.Sequential(nn.Linear(4, D), *blocks, nn.Linear(d, 1, bias=False))  # a stream that a matrix began
 
@@ -108,18 +124,6 @@ class Sums(unittest.TestCase):
         self.assertEqual(found.names["1.layer_{layer}.f.0.weight"], "L{layer}.ffn.w1")
 
     def test_sums_in_the_forward_of_the_whole(self) -> None:
-        class Attention(nn.Module):
-            def __init__(self) -> None:
-                super().__init__()
-                self.qkv, self.out = nn.Linear(D, 3 * D, bias=False), nn.Linear(D, D)
-
-            def forward(self, x: Tensor) -> Tensor:
-                q, k, v = self.qkv(x).chunk(3, -1)
-                return self.out((q @ k.mT).softmax(-1) @ v)
-
-        def feed() -> nn.Module:
-            return nn.Sequential(nn.Linear(D, 2 * D), nn.GELU(), nn.Linear(2 * D, D))
-
         class Whole(nn.Module):
             """`how` its layers are kept, none of which has a forward of its own."""
 
@@ -166,6 +170,83 @@ class Sums(unittest.TestCase):
         found = find(stack(stages), X.expand(2, 5, 4))
         self.assertEqual((names_of(found), found.placement, found.notes), (expected, "pre", []))
         self.assertEqual(found.names["1.stage_c.1.f.2.weight"], "L03.ffn.w2")
+
+    def test_older_states_that_are_added(self) -> None:
+        class Layer(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.a, self.f, self.l = Attention(), feed(), nn.Parameter(torch.tensor([1.0, 0.5]))
+
+            def forward(self, x: Tensor, x0: Tensor) -> Tensor:
+                x = self.l[0] * x + self.l[1] * x0
+                x = x + self.a(F.rms_norm(x, (D,)))
+                return x + self.f(F.rms_norm(x, (D,)))
+
+        class Skips(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.begin, self.end = nn.Linear(4, D), nn.Linear(D, 1)
+                self.layers, self.s = nn.ModuleList(Layer() for _ in range(4)), nn.Parameter(torch.ones(2))
+
+            def forward(self, x: Tensor) -> Tensor:
+                x = x0 = F.rms_norm(self.begin(x), (D,))
+                kept: list[Tensor] = []
+                for i, layer in enumerate(self.layers):
+                    x = layer(x + self.s[i - 2] * kept.pop() if i >= 2 else x, x0)
+                    kept.append(x)
+                return self.end(x)
+
+        found = find(Skips(), X.expand(2, 5, 4))
+        self.assertEqual(names_of(found), [f"L0{i}.{kind}" for i in (1, 2, 3, 4) for kind in ("attn", "ffn")])
+        self.assertEqual((found.placement, found.older), ("pre", True))
+        self.assertEqual(found.notes, ["older states are added between the residual sums: no shares are told"])
+        self.assertEqual(found.names["layers.{layer}.f.2.weight"], "L{layer}.ffn.w2")
+        read = {(s.add, i, 80): 1.0 for s in found.sublayers for i in range(5)}
+        self.assertNotIn("share", stream_numbers(found, read))
+        found.older = False
+        self.assertEqual(len(stream_numbers(found, read)["share"]), 8)
+
+    def test_what_puts_positions_together_is_no_feed_forward_network(self) -> None:
+        class Convolution(nn.Conv1d):
+            def forward(self, x: Tensor) -> Tensor:
+                return super().forward(x.mT).mT
+
+        class Retention(Attention):
+            def forward(self, x: Tensor) -> Tensor:
+                q, k, v = self.qkv(x).chunk(3, -1)
+                return self.out((q @ k.mT).tril() @ v)
+
+        class Along(nn.Linear):
+            def forward(self, x: Tensor) -> Tensor:
+                return super().forward(x.mT).mT
+
+        class Scan(nn.Linear):
+            def forward(self, x: Tensor) -> Tensor:
+                return super().forward(x).cumsum(1)
+
+        class Experts(nn.Module):
+            """Of each token one, whose matrix it chose."""
+
+            def __init__(self) -> None:
+                super().__init__()
+                self.route, self.w = nn.Linear(D, 3), nn.Parameter(torch.randn(3, D, D))
+
+            def forward(self, x: Tensor) -> Tensor:
+                return (x.unsqueeze(-2) @ self.w[self.route(x).argmax(-1)]).squeeze(-2)
+
+        class Sum(nn.Module):
+            def __init__(self, f: nn.Module) -> None:
+                super().__init__()
+                self.n, self.f = nn.LayerNorm(D), f
+
+            def forward(self, x: Tensor) -> Tensor:
+                return x + self.f(self.n(x))
+
+        for kind, *branches in (("mixer", Convolution(D, D, 3, padding=1), Retention(), Along(5, 5), Scan(D, D)),
+                                ("ffn", Convolution(D, D, 1), Experts(), feed())):
+            for branch in branches:
+                found = find(stack(Sum(branch), Sum(feed())), X.expand(2, 5, 4))
+                self.assertEqual([s.kind for s in found.sublayers], [kind, "ffn"], branch)
 
     def test_parallel_branches_that_are_added_one_after_the_other(self) -> None:
         class Parallel(nn.Module):

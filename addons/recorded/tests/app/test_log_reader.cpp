@@ -574,7 +574,7 @@ TEST_CASE("names: what the Python package may write is read here, and it writes 
     CHECK(parse_own_name(name).known());
     CHECK_NOTHROW(name_rule("theirs", name));
   }
-  CHECK(sublayers == std::set<std::string>{"attn", "cross", "ffn"});
+  CHECK(sublayers == std::set<std::string>{"attn", "cross", "ffn", "mixer"});
   for (const std::string& kind : sublayers) CHECK(parse_own_name("enc.L01." + kind + ".before.gain").known());
   for (const auto& file : std::filesystem::directory_iterator(folder))
     if (file.path().extension() == ".py")
