@@ -79,7 +79,7 @@ class Recording:
         self.numbers: dict[tuple[str, str], Tensor] = {}  # of the update that comes
         self.said: Any = None
         self.graded = self.due = False
-        self.rate: Any = None
+        self.rates: list[Any] = []  # of all groups of parameters
         self.closures = 0  # how often the step that is on its way has called its closure
         self.update: Optional[Update] = None  # that was made last
         self.headed = self.called = self.trains = False
@@ -330,8 +330,9 @@ class Recording:
         closure = next(filter(callable, (kwargs.get("closure"), *args[1:2])), None)
         if (self.count + (self.update is None)) % self.every == 0:
             if self.update is None:  # else the second optimizer of one update
-                self.begin_update(optimizer)
-            self.compare_rates(optimizer)
+                self.begin_update()
+            self.rates += [r.clone() if isinstance(r, Tensor) else r for group in optimizer.param_groups
+                           for r in [group.get("lr")]]  # a scheduler changes a tensor in place
             numbers, graded = (self.update.numbers, self.update.graded) if self.update else (self.numbers, self.graded)
             if not graded and not closure:
                 self.norms(numbers, "grad_norm", ((p, p.grad) for p in ours))
@@ -344,19 +345,13 @@ class Recording:
 
         return ((args[0], counted, *args[2:]), kwargs) if len(args) > 1 else (args, {**kwargs, "closure": counted})
 
-    def begin_update(self, optimizer: Any) -> None:
-        rate = optimizer.param_groups[0]["lr"]
-        self.rate = rate.clone() if isinstance(rate, Tensor) else rate  # a scheduler changes a tensor in place
+    def begin_update(self) -> None:
+        self.rates = []
         self.due = ((self.count + 1) // self.every - 1) % self.update_every == 0
         if self.due:
             for p in (p for p in self.parts if p.requires_grad):
                 whole = wide(p)
                 self.copies[p] = self.copies[p].copy_(whole) if p in self.copies else whole.clone()
-
-    def compare_rates(self, optimizer: Any) -> None:
-        rates = {r for r in [self.rate, *(group["lr"] for group in optimizer.param_groups)] if not isinstance(r, Tensor)}
-        if len(rates) > 1:
-            self.remark("not all parameters have one learning rate: lr is the first group's")
 
     @guarded
     def after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -366,7 +361,7 @@ class Recording:
         self.closures = 0
         if self.update is None:
             self.count += 1
-            line = {"step": self.count, "lr": self.rate} if self.count % self.every == 0 else None
+            line = {"step": self.count, "lr": self.rates} if self.count % self.every == 0 else None
             self.update = Update(line, self.numbers, self.said, graded=self.graded)
             self.numbers, self.said, self.graded = {}, None, False
         if self.update.line is not None:
@@ -413,6 +408,11 @@ class Recording:
                 torch._foreach_sub_([*moved.values()], [wide(p) for p in moved])
             self.norms(numbers, "update_norm", moved.items())
             self.norms(numbers, "weight_norm", ((p, p.detach()) for p in moved))
+        rates = [float(r) for r in update.line.pop("lr") if r is not None]
+        if len({*rates}) > 1:
+            self.remark("groups of parameters have rates of their own: lr has them all, and the first is drawn")
+        if rates:
+            update.line["lr"] = rates if len({*rates}) > 1 else rates[0]
         self.head()
         if self.late:
             update.line["notes"], self.late = self.late, []

@@ -151,9 +151,10 @@ def board(folder: str, first: int) -> Any:
 def scalars(line: dict[str, Any]) -> Iterator[tuple[str, float]]:
     """A line's numbers under TensorBoard's names: "loss", "grad_norm/layers.3.attn.wq"; NaN where they are not finite."""
     for key, value in line.items():
-        if key in ("step", "seed") or isinstance(value, (str, bool, list)):
+        if key in ("step", "seed") or isinstance(value, (str, bool)):
             continue
-        for name, v in value.items() if isinstance(value, dict) else [("", value)]:
+        of_groups = {f"group_{i}": v for i, v in enumerate(value)} if isinstance(value, list) else None
+        for name, v in (of_groups or value).items() if of_groups or isinstance(value, dict) else [("", value)]:
             if v is None or isinstance(v, (int, float)):
                 yield f"{key}/{name}" if name else key, math.nan if v is None else v
 

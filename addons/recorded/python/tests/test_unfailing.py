@@ -23,6 +23,7 @@ from torch.utils._python_dispatch import _get_current_dispatch_mode_stack as mod
 
 import normscope
 import normscope._watch  # which `watch` would import
+from normscope import _writer
 
 try:
     from . import models
@@ -323,14 +324,24 @@ class Unfailing(Case):
                 for name, value in whole.items():
                     self.assertAlmostEqual(value, of[name], delta=1e-5 * of[name] + 1e-9, msg=name)
 
-    def test_several_rates_have_a_note(self) -> None:
-        groups = [{"params": self.model.stack.parameters()}, {"params": [self.model.what.weight], "lr": 0.5}]
-        self.sgd = torch.optim.SGD(groups, lr=1e-2)
-        with contextlib.redirect_stderr(io.StringIO()) as said, normscope.watch(self.model, self.sgd, self.path):
-            for at in range(3):
-                self.step(at)
-        self.assertEqual(said.getvalue().count("the first group's"), 1)
-        self.assertIn("the first group's", json.dumps(self.read()[0]["notes"]))
+    def test_all_groups_have_their_rates(self) -> None:
+        own = {"params": [self.model.what.weight], "lr": torch.tensor(0.5)}
+        self.sgd = torch.optim.SGD([{"params": self.model.stack.parameters()}, own], lr=0.25)
+        more = torch.optim.SGD(self.model.last.parameters(), lr=0.125)
+        for at, expected in enumerate(([0.25, 0.5, 0.125], 0.5)):
+            with contextlib.redirect_stderr(io.StringIO()) as said, \
+                    normscope.watch(self.model, [self.sgd, more], self.path):
+                for _ in range(2):
+                    self.step(at)
+                    more.step()
+                    self.sgd.param_groups[1]["lr"] *= 1 + at  # in place
+            self.assertEqual(self.read()[1]["lr"], expected)
+            self.assertEqual(said.getvalue().count("rates of their own"), 1)
+            self.assertIn("rates of their own", json.dumps(self.read()))
+            for group in self.sgd.param_groups + more.param_groups:
+                group["lr"] = torch.tensor(0.5)
+        self.assertEqual(dict(_writer.scalars({"step": 1, "lr": [0.25, 0.5], "notes": ["a"]})),
+                         {"lr/group_0": 0.25, "lr/group_1": 0.5})
 
     def test_sums_that_are_not_recognised_are_named(self) -> None:
         class Beside(nn.Module):
