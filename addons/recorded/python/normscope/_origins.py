@@ -2,7 +2,6 @@
 belongs to the parameters that its backward reached, until their gradients are cleared or an optimizer steps by them."""
 from __future__ import annotations
 
-import contextlib
 import functools
 import weakref
 from typing import Any, Iterable, Optional
@@ -116,16 +115,13 @@ def scaled(loss: Tensor) -> tuple[Optional[Tensor], Optional[Tensor]]:
 
 def number(tensors: Any, weights: Any) -> tuple[Optional[Tensor], Optional[Tensor]]:
     """The number that a backward is of, None where it is of none, and the scaler's factor in its gradients."""
-    factor = None
-    with contextlib.suppress(Exception):
-        each, by = ([*x] if isinstance(x, (list, tuple)) else [x] for x in (tensors, weights))
-        found = [scaled(t) for t in each]
-        factor = found[0][1]
-        values: list[Any] = [v if w is None else v * w.detach()  # type: ignore[operator]
-                             for (v, _), w in zip(found, by if weights is not None else [None] * len(each))]
-        if all(v.numel() == 1 for v in values):
-            return sum(values[1:], values[0]), factor
-    return None, factor
+    each, by = ([*x] if isinstance(x, (list, tuple)) else [x] for x in (tensors, weights))
+    if not each or not all(isinstance(t, Tensor) for t in each):  # edges of a graph
+        return None, None
+    found = [scaled(t) for t in each]
+    values = [v if w is None else v * w.detach() for (v, _), w in zip(found, by if weights is not None else by * len(each))
+              if v is not None and v.numel() == 1]
+    return sum(values[1:], values[0]) if len(values) == len(each) else None, found[0][1]
 
 
 class Seen:

@@ -17,19 +17,18 @@ from ._program import environment, find, nowhere
 
 def plain(value: Any) -> Any:
     """As JSON has it: numbers of any library, texts, lists and objects of these; what is none of them is null."""
-    try:
-        if type(value) is float:  # most are
-            return float(f"{value:.9g}") if math.isfinite(value) else None
+    if type(value) is float:  # most are
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    with contextlib.suppress(Exception):
         value = value.item() if hasattr(value, "item") else value
-        if isinstance(value, dict):
-            return {str(k): plain(v) for k, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [plain(v) for v in value]
         if isinstance(value, (str, bool)) or isinstance(value, int) and abs(value) < 2**63:
             return value
         return float(f"{float(value):.9g}") if math.isfinite(value) else None
-    except Exception:
-        return None
+    return None
 
 
 def say(line: str) -> None:
