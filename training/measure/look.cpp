@@ -80,9 +80,12 @@ Program Look::record(Store& store, const BatchShape& shape, Gradients gradients,
   if (!probabilities)
     for (SublayerValues& s : values_.sublayers) s.probabilities = kNone;
   std::vector<ValueId> states{values_.embedding};
-  for (const SublayerValues& s : values_.sublayers) states.push_back(s.output);  // kNone names no value
-  const bool backward = gradients != Gradients::None;
-  for (size_t v = 0; v < tape.values().size() && gradients == Gradients::Norms; ++v)
+  for (const SublayerValues& s : values_.sublayers) {
+    states.push_back(s.output);
+    if (gradients == Gradients::Branches) states.push_back(s.branch);
+  }
+  const bool backward = gradients != Gradients::None, norms = backward && gradients != Gradients::Kept;
+  for (size_t v = 0; v < tape.values().size() && norms; ++v)
     if (const ValueInfo& value = tape.values()[v]; is_trained_matrix(store, value))
       tape.probe({value.name + kSquare, ProbeSpec{ProbeKind::MeanSquare}, static_cast<ValueId>(v), true});
   return seal(tape, {.loss = values_.loss,

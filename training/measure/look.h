@@ -27,10 +27,11 @@ void put(const Batch& batch, Program& program);
 
 class Look {
  public:
-  /// The gradients of parameters that can be read; Norms and Kept keep the embedding's and all states' gradients too.
+  /// The gradients of parameters that can be read; All but None keep the embedding's and all states' gradients too.
   enum class Gradients : uint8_t {
     None,
-    Norms,  ///< gradient_norm() only: the gradients share memory
+    Norms,     ///< gradient_norm() only: the gradients share memory
+    Branches,  ///< in addition to Norms, of each sub-layer's branch
     Kept,  ///< all can be read until another such program of the backend is replayed (SealOptions::reuse_bytes)
   };
   /// For batches of that shape, which put() copies in. Without `probabilities`, attention's probabilities take no
@@ -49,7 +50,7 @@ class Look {
   const ModelValues& values() const { return values_; }
   const Shape& shape(ValueId value) const;
   std::vector<float> read(ValueId value) const;           ///< as the last replay left it
-  std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, or of a state
+  std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, a state, or a branch
   double gradient_norm(const std::string& matrix) const;  ///< of a trainable parameter with rows and columns
 
   /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
@@ -69,6 +70,7 @@ class Look {
   bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction) {
     return live().follow_norm(output, input, direction);
   }
+  bool carry_branch(size_t place, std::vector<float>& branch) { return live().carry_branch(place, branch); }
 
  private:
   Program record(Store& store, const BatchShape& shape, Gradients gradients, bool probabilities);

@@ -420,6 +420,19 @@ bool LiveMeasurements::follow_norm(ValueId output, ValueId input, std::vector<fl
   return true;
 }
 
+bool LiveMeasurements::carry_branch(size_t place, std::vector<float>& branch) {
+  const Sublayer& s = sublayers_[place];
+  if (s.read != kNone) return false;
+  const size_t sequences = std::exchange(rows_, branch.size() / width_);
+  load_scales(s);
+  if (s.scales_branch) multiply(branch, branch_scale_, width_);
+  total_.assign(branch.size(), 0.0f);
+  cpu::carry_rows(map_of(s.stream), branch.data(), total_.data(), static_cast<int64_t>(rows_),
+                  static_cast<int64_t>(width_));
+  rows_ = sequences;
+  return true;
+}
+
 /// Carries the first `count` components and the bias component; total_ is their sum.
 void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t count) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);

@@ -136,6 +136,9 @@ class LiveMeasurements {
   bool follow_down(std::vector<float>& direction, const BranchReader& at);
   /// Takes a direction of `output` back to `input`; false unless nothing or one norm lies between them.
   bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction);
+  /// Carries what a sub-layer would add (tokens, D) into the state after it, as it carries the branch itself; false for
+  /// several streams.
+  bool carry_branch(size_t place, std::vector<float>& branch);
 
  private:
   /// A norm on the stream, through which components are carried.

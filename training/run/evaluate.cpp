@@ -130,6 +130,20 @@ int64_t Validator::right(const ValidationBatch& drawn) const {
   return count;
 }
 
+// Inverts the cumulative distribution at the symbol's random number.
+int32_t drawn_symbol(std::span<const float> logits, const Draws& draws, uint64_t place) {
+  if (draws.temperature <= 0) return place_of_largest(logits);
+  const double largest = *std::ranges::max_element(logits);
+  std::vector<double> cumulative;
+  double sum = 0;
+  for (const float logit : logits)
+    cumulative.push_back(sum += std::exp((static_cast<double>(logit) - largest) / draws.temperature));
+  const uint32_t word = random_word(place, site_of("sample"), 0, Purpose::Sample, draws.seed);
+  const double wanted = (static_cast<double>(word) + 0.5) * 0x1p-32 * sum;
+  const auto drawn = std::ranges::find_if(cumulative, [&](double upto) { return wanted < upto; });
+  return static_cast<int32_t>(std::min(drawn, cumulative.end() - 1) - cumulative.begin());
+}
+
 Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length)
     : seed_(seed), form_(task.form()), end_(task.end()), line_length_(line_length) {
   if (form_ == TaskForm::NextSymbol) {
@@ -166,23 +180,11 @@ bool Writer::advance() {
   return static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_;
 }
 
-// Inverts the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are not
-// finite give some symbol of the vocabulary: nothing here may fail on a broken model.
 int32_t Writer::draw(int32_t row) {
   const std::vector<float> logits = program_->read("logits");
   const size_t vocabulary = logits.size() / program_->tokens("tokens").size();
-  const float* at = logits.data() + static_cast<size_t>(row) * vocabulary;
-  const double largest = *std::max_element(at, at + vocabulary);
-  std::vector<double> cumulative(vocabulary);
-  double sum = 0;
-  for (size_t v = 0; v < vocabulary; ++v)
-    cumulative[v] = sum += std::exp(static_cast<double>(at[v]) - largest);
-  const uint64_t place = line_.size() - static_cast<size_t>(prompt_length_);
-  const uint32_t word = random_word(place, site_of("sample"), 0, Purpose::Sample, seed_);
-  const double wanted = (static_cast<double>(word) + 0.5) * 0x1p-32 * sum;
-  for (size_t v = 0; v < vocabulary; ++v)
-    if (wanted < cumulative[v]) return static_cast<int32_t>(v);
-  return static_cast<int32_t>(vocabulary) - 1;
+  return drawn_symbol(std::span(logits).subspan(static_cast<size_t>(row) * vocabulary, vocabulary),
+                      {.temperature = 1, .seed = seed_}, line_.size() - static_cast<size_t>(prompt_length_));
 }
 
 bool Writer::advance_translation() {

@@ -27,6 +27,16 @@ inline int32_t place_of_largest(std::span<const float> numbers) {
   return static_cast<int32_t>(std::ranges::max_element(numbers) - numbers.begin());
 }
 
+/// How the next symbol is chosen from softmax(logits / temperature); at temperature 0 it is the most probable one.
+struct Draws {
+  double temperature = 0;
+  uint64_t seed = 1;
+  bool operator==(const Draws&) const = default;
+};
+/// Draws with the random number (seed, site "sample", place), so that it can be repeated to the bit. Logits that are
+/// not finite give some symbol of the vocabulary: nothing here may fail on a broken model.
+int32_t drawn_symbol(std::span<const float> logits, const Draws& draws, uint64_t place);
+
 /// The forward program for batches of a shape: no dropout, no probes; its values share memory. `left_out`: see
 /// RecordOptions. With `memories`, a model with a memory gets a program over model.memory positions whose values stay
 /// readable; the values of its memory go to `memories`.

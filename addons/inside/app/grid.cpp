@@ -49,6 +49,19 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
+/// The backward lens of a row; null where it was not measured.
+const Inside::BackwardLens* backward_lens_of(const Inside& found, int row) {
+  return found.backward_lens.empty() ? nullptr : &found.backward_lens[static_cast<size_t>(row)];
+}
+
+/// The changes at a token, the largest first; empty where its state has no gradient.
+std::span<const Inside::Change> changes_at(const Inside& found, const std::vector<Inside::Change>& all,
+                                           int token) {
+  const size_t each = all.size() / found.tokens.size();
+  const auto of_token = std::span(all).subspan(static_cast<size_t>(token) * each, each);
+  return each == 0 || of_token[0].token < 0 ? std::span<const Inside::Change>() : of_token;
+}
+
 /// The logit that the branch of a row adds to the token's symbol; NaN where nothing is attributed.
 float attribution_of(const Inside& found, int row, int token) {
   const std::vector<float>& parts =
@@ -56,18 +69,34 @@ float attribution_of(const Inside& found, int row, int token) {
   return parts.empty() ? std::numeric_limits<float>::quiet_NaN() : parts[static_cast<size_t>(token)];
 }
 
+/// How much the symbol gains that a step against the gradient raises most; NaN where none was measured.
+float most_raised(const Inside& found, int row, int token) {
+  const Inside::BackwardLens* lens = backward_lens_of(found, row);
+  const auto raised = lens ? changes_at(found, lens->raised, token) : std::span<const Inside::Change>();
+  return raised.empty() ? std::numeric_limits<float>::quiet_NaN() : raised[0].nats;
+}
+
 /// Signed square root of the share of the largest, so that small values stay visible.
 float signed_share(float value, float most) {
   return most > 0 ? std::copysign(std::sqrt(std::fabs(value) / most), value) : 0;
 }
 
-float most_attributed(const Inside& found) {
+/// The largest size of a number over all cells.
+float most_of(const Inside& found, float (*number)(const Inside& found, int row, int token)) {
   float most = 0;
   for (int row = 0; row < rows_of(found); ++row)
     for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token)
-      if (const float part = std::fabs(attribution_of(found, row, token)); std::isfinite(part))
+      if (const float part = std::fabs(number(found, row, token)); std::isfinite(part))
         most = std::max(most, part);
   return most;
+}
+
+/// Fills a cell, and writes a word into it if there is room.
+void draw_said(Ui& ui, const Rect& cell, const GridInput& given, int32_t token, float share) {
+  const Colour fill = heat_colour(ui.theme(), share);
+  ui.paint().fill(cell, fill);
+  if (cell.w >= 26 && cell.h >= 11)
+    ui.paint().text_in(cell.inset(2, 0), kTick, ink_on(fill), word_of(given.inside, token), Align::Centre);
 }
 
 /// Draws the cell of a row; the guess of a layer is one cell over all of its rows.
@@ -80,6 +109,12 @@ void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int 
     const float part = attribution_of(found, row, token);
     if (std::isfinite(part)) return p.fill(cell, signed_colour(t, signed_share(part, given.lengths.high)));
     return found.attributed.symbol.empty() ? void() : p.hatch(cell, t.error, 2, 6);
+  }
+  if (given.shows == Shows::Learns) {
+    const float gain = most_raised(found, row, token);
+    if (!std::isfinite(gain)) return;
+    const Inside::Change& raised = changes_at(found, backward_lens_of(found, row)->raised, token)[0];
+    return draw_said(ui, cell, given, raised.token, gain / given.lengths.high);
   }
   if (given.shows != Shows::Says) {
     const float length = length_of(found, given.shows, row, token);
@@ -94,10 +129,7 @@ void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int 
     cell.y -= cells.height();
     cell.h += cells.height();
   }
-  const Colour fill = heat_colour(t, guess->probability);
-  p.fill(cell, fill);
-  if (cell.w >= 26 && cell.h >= 11)
-    p.text_in(cell.inset(2, 0), kTick, ink_on(fill), word_of(given.inside, guess->token), Align::Centre);
+  draw_said(ui, cell, given, guess->token, guess->probability);
 }
 
 /// Writes the tokens below the map, in enough lines that a word has space.
@@ -142,6 +174,10 @@ void draw_names(Ui& ui, const GridInput& given, const Cells& cells, const Rect& 
   }
 }
 
+std::string signed_nats(float nats) {
+  return (nats > 0 ? "+" : "") + with_minus(number(static_cast<double>(nats), 2));
+}
+
 std::string cell_words(const GridInput& given, Selection at) {
   const Inside& found = given.inside.found;
   const std::string token = word_of(given.inside, found.tokens[static_cast<size_t>(at.token)]);
@@ -168,6 +204,18 @@ std::string cell_words(const GridInput& given, Selection at) {
                      {{"layer", lens->layer == 0 ? tr("embedding") : lens->name},
                       {"word", word_of(given.inside, guess->token)},
                       {"share", number(100 * static_cast<double>(guess->probability), 2)}});
+  if (std::isfinite(most_raised(found, at.row, at.token))) {
+    const Inside::BackwardLens& moved = *backward_lens_of(found, at.row);
+    const Inside::Change &raised = changes_at(found, moved.raised, at.token)[0],
+                         &lowered = changes_at(found, moved.lowered, at.token)[0];
+    text +=
+        " " +
+        tr("A step against its gradient makes it say “{more}” more ({up} nats) and “{less}” less ({down}).",
+           {{"more", word_of(given.inside, raised.token)},
+            {"up", signed_nats(raised.nats)},
+            {"less", word_of(given.inside, lowered.token)},
+            {"down", signed_nats(lowered.nats)}});
+  }
   return text;
 }
 
@@ -177,14 +225,22 @@ void draw_legend(Ui& ui, Rect line, const GridInput& given) {
   const bool percent = given.shows == Shows::Says || given.shows == Shows::Heads,
              both = given.shows == Shows::Attribution;
   const std::string high = percent ? "100 %" : number(static_cast<double>(given.lengths.high), 2),
-                    low = percent ? "0 %"
-                          : both  ? with_minus("-" + high)
-                                  : number(static_cast<double>(given.lengths.low), 2);
+                    low = percent                        ? "0 %"
+                          : both                         ? with_minus("-" + high)
+                          : given.shows == Shows::Learns ? "0"
+                                                         : number(static_cast<double>(given.lengths.low), 2);
   constexpr const char* kLegends[] = {
-      "length of each token's state", "length of the loss gradient at each token's state",
+      "length of each token's state",
+      "length of the loss gradient at each token's state",
       "what the model would say here, and how sure it is",
+      "what the state would say more after a step against its gradient, in nats for 1 % of its length",
       "what each sub-layer adds to the logit of the right next token",
       "where each head looks: queries down, keys across; a column for each layer, a row for each head"};
+  if (given.shows == Shows::Learns && given.inside.found.backward_lens.empty()) {
+    p.text_in(line, kTick, t.ink3,
+              tr("Nothing is read backward here: the model has no gradient, or more than one stream."));
+    return;
+  }
   if (both && given.inside.found.attributed.symbol.empty()) {
     p.text_in(line, kTick, t.ink3,
               tr("Nothing is attributed here: more than norms lie between the stream and the logits."));
@@ -537,42 +593,93 @@ void draw_matrices(Ui& ui, const Rect& rest, const RunInside& inside, int row, b
     draw_gradients(ui, rest, content, inside.found, layer);
 }
 
-/// Lists the guesses of all layers at the chosen token, the last layer on top.
-void draw_lens(Ui& ui, const Rect& rest, const RunInside& inside, int token) {
-  const Inside& found = inside.found;
-  PanelOptions options;
-  options.title = tr("After “{token}” each layer would say",
-                     {{"token", word_of(inside, found.tokens[static_cast<size_t>(token)])}});
-  options.term = "logit-lens";
-  Rect content = panel(ui, rest, options).inset(space::pad, 0);
-  ui.mark("inside/lens", rest, options.title,
-          tr("The model's output layer applied to the state behind each layer, the last layer on top: "
-             "its three likeliest tokens. The right one is bold. Early layers were not trained to be "
-             "read so."));
-  content.take_bottom(8);
+/// A word of a lens, the number beside it, and whether it is the right one.
+struct LensWord {
+  int32_t token = 0;
+  std::string number;
+  bool right = false;
+};
+
+/// A line of the lens panel.
+struct LensLine {
+  std::string name;
+  std::vector<LensWord> words;
+};
+
+/// What each layer would say at a token.
+std::vector<LensLine> guessed_lines(const Inside& found, size_t token) {
+  std::vector<LensLine> lines;
+  for (const Inside::Lens& lens : found.lens) {
+    lines.push_back({lens.name, {}});
+    const size_t each = lens.guesses.size() / found.tokens.size();
+    for (const Inside::Guess& guess : std::span(lens.guesses).subspan(token * each, each))
+      lines.back().words.push_back(
+          {guess.token,
+           guess.probability < 0.005f ? "<1 %" : fmt::format("{:.0f} %", 100 * guess.probability),
+           guess.token == found.targets[token]});
+  }
+  return lines;
+}
+
+/// What a step against the gradient of each sub-layer would make it say more and, the last one, less.
+std::vector<LensLine> changed_lines(const Inside& found, size_t token) {
+  std::vector<LensLine> lines;
+  for (const Inside::BackwardLens& lens : found.backward_lens) {
+    lines.push_back({lens.name, {}});
+    const auto add = [&](const Inside::Change& change) {
+      lines.back().words.push_back(
+          {change.token, signed_nats(change.nats), change.token == found.targets[token]});
+    };
+    std::ranges::for_each(changes_at(found, lens.raised, static_cast<int>(token)), add);
+    const auto lowered = changes_at(found, lens.lowered, static_cast<int>(token));
+    if (!lowered.empty()) add(lowered.front());
+  }
+  return lines;
+}
+
+void draw_lens_line(Ui& ui, Rect line, const RunInside& inside, const LensLine& said) {
   const Theme& t = ui.theme();
-  const size_t shown = std::min(found.lens.size(), static_cast<size_t>(std::max(content.h / 16, 1.f)));
+  ui.paint().text_in(line.take_left(66), kMono, t.ink3, said.name == "embedding" ? tr("emb") : said.name);
+  const float width = line.w / static_cast<float>(std::max<size_t>(said.words.size(), 1));
+  for (const LensWord& word : said.words) {
+    Rect place = line.take_left(width - 12, 12);
+    ui.paint().text_in(place.take_right(44, 4), kMono, t.ink3, word.number, Align::Right);
+    ui.paint().text_in(place, word.right ? TextStyle{Face::Bold, type::body} : kBody,
+                       word.right ? t.ink : t.ink2, word_of(inside, word.token));
+  }
+}
+
+/// Lists what all layers would say at the chosen token, the last layer on top, or what they would learn to say.
+void draw_lens(Ui& ui, const Rect& rest, const GridInput& given) {
+  const Inside& found = given.inside.found;
+  const auto token = static_cast<size_t>(given.selected.token);
+  const bool learns = given.shows == Shows::Learns && !found.backward_lens.empty();
+  const std::vector<LensLine> lines = learns ? changed_lines(found, token) : guessed_lines(found, token);
+  PanelOptions options;
+  options.title = tr(learns ? "After “{token}” a step against the gradient would teach"
+                            : "After “{token}” each layer would say",
+                     {{"token", word_of(given.inside, found.tokens[token])}});
+  options.term = learns ? "backward-lens" : "logit-lens";
+  Rect content = panel(ui, rest, options).inset(space::pad, 0);
+  ui.mark(
+      "inside/lens", rest, options.title,
+      tr(learns
+             ? "d is the gradient of the loss at what a sub-layer adds for this token. A step of training moves "
+               "the state behind it along −d, and this says which two tokens become likelier there and which "
+               "one less likely, in nats for 1 % of the state's length: log softmax(E(y − εd)) − "
+               "log softmax(E(y)), E the last norm and the output layer. The right token is bold. Other tokens' "
+               "gradients and the answers of later layers are left out."
+             : "The model's output layer applied to the state behind each layer, the last layer on top: "
+               "its three likeliest tokens. The right one is bold. Early layers were not trained to be "
+               "read so."));
+  content.take_bottom(8);
+  const size_t shown = std::min(lines.size(), static_cast<size_t>(std::max(content.h / 16, 1.f)));
   const float height = shown == 0 ? 16 : std::min(20.f, content.h / static_cast<float>(shown));
   for (size_t i = 0; i < shown; ++i) {
-    // If not all layers fit, they are thinned out evenly; the first and the last stay.
-    const size_t last = found.lens.size() - 1;
-    const size_t layer = shown == 1 ? last : last - i * last / (shown - 1);
-    const Inside::Lens& lens = found.lens[layer];
-    Rect line = content.take_top(height);
-    ui.paint().text_in(line.take_left(66), kMono, t.ink3, lens.name == "embedding" ? tr("emb") : lens.name);
-    const size_t each = lens.guesses.size() / std::max<size_t>(found.tokens.size(), 1);
-    const float width = line.w / static_cast<float>(std::max<size_t>(each, 1));
-    for (size_t g = 0; g < each; ++g) {
-      const Inside::Guess& guess = lens.guesses[static_cast<size_t>(token) * each + g];
-      const bool right = guess.token == found.targets[static_cast<size_t>(token)];
-      Rect place = line.take_left(width - 12, 12);
-      ui.paint().text_in(
-          place.take_right(38, 4), kMono, t.ink3,
-          guess.probability < 0.005f ? "<1 %" : fmt::format("{:.0f} %", 100 * guess.probability),
-          Align::Right);
-      ui.paint().text_in(place, right ? TextStyle{Face::Bold, type::body} : kBody, right ? t.ink : t.ink2,
-                         word_of(inside, guess.token));
-    }
+    // If not all lines fit, they are thinned out evenly; the first and the last stay.
+    const size_t last = lines.size() - 1;
+    draw_lens_line(ui, content.take_top(height), given.inside,
+                   lines[shown == 1 ? last : last - i * last / (shown - 1)]);
   }
 }
 
@@ -640,8 +747,9 @@ std::optional<HeadChoice> draw_all_heads(Ui& ui, Rect rest, const GridInput& giv
 }
 
 void Lengths::take(const Inside& found, Shows shows) {
-  if (shows == Shows::Attribution) high = std::max(high, most_attributed(found));
-  if (shows == Shows::Attribution || shows == Shows::Heads) return;
+  if (shows == Shows::Attribution) high = std::max(high, most_of(found, attribution_of));
+  if (shows == Shows::Learns) high = std::max(high, most_of(found, most_raised));
+  if (shows == Shows::Attribution || shows == Shows::Learns || shows == Shows::Heads) return;
   for (int row = 0; row < rows_of(found); ++row)
     for (int token = 0; token < static_cast<int>(found.tokens.size()); ++token) {
       const float length = length_of(found, shows, row, token);
@@ -731,7 +839,7 @@ void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   const GridInput given{.inside = inside, .shows = static_cast<Shows>(shows_), .lengths = {}, .selected = at};
   draw_heads(ui, rest.take_left(unit, space::gap), given, head_);
   if (wide) draw_matrices(ui, rest.take_right(unit * 0.75f, space::gap), inside, at.row, spectra_);
-  draw_lens(ui, rest.take_right(rest.w * 0.56f, space::gap), inside, at.token);
+  draw_lens(ui, rest.take_right(rest.w * 0.56f, space::gap), given);
   draw_shares(ui, rest, inside, at);
 }
 

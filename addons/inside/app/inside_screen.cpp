@@ -19,7 +19,7 @@ constexpr double kPatience = 0.3;       ///< seconds for which an older look is 
 constexpr float kDetails = 268, kMinMap = 210, kState = 16;
 
 constexpr float kLine = 21, kRow = 30;
-constexpr float kMaxLines = 3;
+constexpr float kMaxLines = 3, kDraws = 220;  ///< width of the fields that say how a model writes
 constexpr float kWideHead = 1150,
                 kChoice = 112;  ///< from this width on a row of choices, otherwise a list of this width
 constexpr float kMaxLoss = 12;  ///< nats: as dark as a token gets
@@ -170,21 +170,30 @@ void InsideScreen::find_sides(const LabView& view, double now) {
 void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
   for (const Side& side : sides_) {
-    const int step = std::min(side.run->step, cursor);
-    std::optional<int32_t> spectra_of;
-    if (spectra_ && side.inside) spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
-    Request now{side.run->letter, text_, left_out_, spectra_of, step, side.run->spec, ui.time()};
+    Request now{.letter = side.run->letter, .spec = side.run->spec, .at = ui.time()};
+    now.asked = {.text = text_,
+                 .left_out = left_out_,
+                 .step = std::min(side.run->step, cursor),
+                 .backward_lens = static_cast<Shows>(shows_) == Shows::Learns,
+                 .draws = writing_ ? draws_ : Draws()};
+    if (spectra_ && side.inside)
+      now.asked.spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
     const auto before = asked_.find(now.letter);
     const bool ended = side.inside && !side.inside->whole && side.run->inquiry_parts == 0 && !waiting_;
     if (before != asked_.end() && before->second.same(now) && !ended) {
-      const bool again = now.step < side.run->step && side.inside && side.inside->step != now.step &&
+      const bool again = now.asked.step < side.run->step && side.inside &&
+                         side.inside->step != now.asked.step &&
                          side.run->inquiry_parts > 0;  // its steps are being trained
       if (!again && (!waiting_ || waiting_->letter != now.letter)) wanted_.erase(now.letter);
       continue;
     }
     // A step of training may wait for its look; a user's request is answered at once.
-    const bool moved = before != asked_.end() && before->second.text == now.text &&
-                       before->second.left_out == now.left_out && before->second.spectra_of == now.spectra_of;
+    bool moved = false;
+    if (before != asked_.end()) {
+      InsideRequest at_step = before->second.asked;
+      at_step.step = now.asked.step;
+      moved = at_step == now.asked;
+    }
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
     if (view.playing && moved && (side.run->inquiry_parts > 0 || now.at - before->second.at < wait)) {
       ui.animate();
@@ -195,8 +204,9 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     if (waiting_) continue;
     waiting_ = now;
     asked_[now.letter] = now;
-    requests_.commands.emplace_back(look_command({view::find_run(view, now.letter), now.text, now.left_out,
-                                                  step < side.run->step ? step : -1, now.spectra_of}));
+    now.asked.run = view::find_run(view, now.letter);
+    if (now.asked.step == side.run->step) now.asked.step = -1;
+    requests_.commands.emplace_back(look_command(now.asked));
   }
   for (const auto& [letter, since] : wanted_)
     if (ui.time() - since < kPatience) ui.animate();
@@ -226,7 +236,7 @@ Selection InsideScreen::selection_in(const RunInside& inside) const {
 /// step has to be trained again first.
 std::string InsideScreen::waiting_words(const Side& side) const {
   const auto asked = asked_.find(side.run->letter);
-  if (asked == asked_.end() || asked->second.step >= side.run->step)
+  if (asked == asked_.end() || asked->second.asked.step >= side.run->step)
     return tr(side.inside ? "Measuring: below is still what was asked for before."
                           : "The model is reading the text.");
   return tr(
@@ -234,7 +244,7 @@ std::string InsideScreen::waiting_words(const Side& side) const {
           ? "Step {step} is trained again, then the model reads the text: below is still what was asked "
             "for before."
           : "Step {step} is trained again, then the model reads the text.",
-      {{"step", grouped(asked->second.step)}});
+      {{"step", grouped(asked->second.asked.step)}});
 }
 
 void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
@@ -413,7 +423,8 @@ const RunInside* InsideScreen::first_read() const {
 
 float InsideScreen::head_height(Ui& ui, float width) const {
   const RunInside* seen = first_read();
-  const float lines = seen ? boxes_of(ui.paint(), *seen, width - 2 * space::pad).back().bottom() : kLine;
+  const float lines =
+      seen ? boxes_of(ui.paint(), *seen, width - 2 * space::pad - kDraws - 10).back().bottom() : kLine;
   return 8 + kRow + 8 + std::clamp(lines, kLine, kMaxLines * kLine) + 8;
 }
 
@@ -433,7 +444,8 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   }
   row.take_left(6);
   draw_save_menu(ui, centred(row.take_right(28, 8).centre(), 26, 26));
-  const std::vector<words::Label> labels = labels_of({"length", "gradient", "says", "attribution", "heads"});
+  const std::vector<words::Label> labels =
+      labels_of({"length", "gradient", "says", "learns", "attribution", "heads"});
   const std::string helps[] = {
       tr("How long the state of each token is behind each sub-layer: |x|. A token whose state is "
          "far longer than the others' has a massive activation."),
@@ -443,6 +455,8 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
       tr("What the model would say next if its output layer read the state there, and how sure it "
          "would be: the logit lens. It is taken behind whole layers, so a cell is as high as its "
          "layer."),
+      tr("What a step against the gradient makes the model say more, the state there moved by it: the Backward Lens (Katz "
+         "et al. 2024). It is measured when it is chosen."),
       tr("How much each sub-layer adds to the logit of the right next token, the statistics of all norms held as they are: "
          "direct logit attribution (Elhage et al. 2021). Of what the model is not asked for, the token that it finds "
          "likeliest. It says nothing of what a sub-layer does through later ones."),
@@ -477,7 +491,24 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
   text_field(ui, "inside/text", row, tr("Type or paste a text"), text_,
              tr("The model reads this text and everything below answers at once. Empty: the text that "
                 "the run itself is measured on."));
+  draw_draws(ui, rest.take_right(kDraws, 10));
   if (const RunInside* seen = first_read()) draw_tokens(ui, rest, *seen);
+}
+
+/// Draws how the next token is chosen.
+void InsideScreen::draw_draws(Ui& ui, Rect rest) {
+  auto seed = static_cast<double>(draws_.seed);
+  rest = rest.take_top(kLine);
+  const bool drawn = draws_.temperature > 0;
+  field(
+      ui, "inside/temperature", rest.take_left(rest.w * 0.6f, 6), tr("temperature"), draws_.temperature,
+      tr("How the model writes on. 0: each time the token that it finds likeliest. T: a token drawn with the "
+         "probabilities softmax(logits / T). The same text, temperature and seed write the same, as normscope "
+         "inspect --continue does."),
+      {.lo = 0, .hi = 2, .step = 0.1, .track = false});
+  field(ui, "inside/seed", rest, tr("seed"), seed, tr("Of the random numbers with which tokens are drawn."),
+        {.lo = 1, .hi = 9999, .integer = true, .enabled = drawn, .track = false});
+  draws_.seed = static_cast<uint64_t>(seed);
 }
 
 /// Draws the button "Write on", and appends the model's next token while it is pressed.
@@ -488,9 +519,9 @@ void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
   const std::string label = tr("Write on");
   if (button(
           ui, "inside/write", row.take_right(ui.paint().text_width(options.style, label) + 26, 10), label,
-          tr("The model writes on, token by token, each time the one that it finds likeliest, and everything below "
-             "follows. It stops at a second click, at an edit of the text, or when the model reads no more. An encoder "
-             "writes nothing."),
+          tr("The model writes on, token by token, and everything below follows: each time the token that it finds "
+             "likeliest or, at a temperature, one that is drawn. It stops at a second click, at an edit of the text, "
+             "or when the model reads no more. An encoder writes nothing."),
           options)) {
     writing_ = !writing_;
     written_.reset();
@@ -503,8 +534,7 @@ void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
     return;
   }
   const Inside& found = side->inside->found;
-  const bool ready = !busy() && side->inside->text == text_ && !found.lens.empty() &&
-                     found.lens.back().layer == found.sublayers.back().layer;
+  const bool ready = !busy() && side->inside->text == text_ && side->inside->draws == draws_;
   if (!ready || (written_ && ui.time() - written_->at < kEachToken)) return;
   if (found.tokens.size() >= most_inside(side->run->spec->model) ||
       (written_ && found.tokens.size() <= written_->tokens)) {  // the last one was the end, which is no text
@@ -514,8 +544,7 @@ void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
   const auto word = [&](int32_t token) { return side->inside->words.at(token); };
   if (text_.empty())
     for (const int32_t token : found.tokens) text_ += word(token);
-  const size_t guesses = found.lens.back().guesses.size() / found.tokens.size();
-  text_ += word(found.lens.back().guesses[(found.tokens.size() - 1) * guesses].token);
+  text_ += word(found.next);
   written_ = Continuation{text_, found.tokens.size(), ui.time()};
   selected_.token = -1;  // the newest but one, which foresees the newest
 }

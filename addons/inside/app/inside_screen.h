@@ -4,7 +4,7 @@
 // trainer measures (session::Inquire), at once after each edit of the text and whenever a run has moved on. Numbers
 // older than the request are drawn dimmed.
 //
-// Controls: inside/text, inside/learn, inside/leave_out, inside/write, inside/spectrum, inside/shows, inside/run/A ...,
+// Controls: inside/text, inside/learn, inside/leave_out, inside/write, inside/temperature, inside/seed, inside/spectrum, inside/shows, inside/run/A ...,
 // inside/token, inside/grid/A ..., inside/head, inside/tab.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace normscope::inside {
 
-enum class Shows : uint8_t { Length, Gradient, Says, Attribution, Heads };
+enum class Shows : uint8_t { Length, Gradient, Says, Learns, Attribution, Heads };
 
 /// A cell of the map. Row 0 is the embedding, row i the i-th sub-layer.
 struct Selection {
@@ -92,16 +92,12 @@ class InsideScreen : public AppScreen {
   /// All that a look depends on.
   struct Request {
     char letter = 'A';
-    std::string text;
-    bool left_out = false;
-    std::optional<int32_t> spectra_of;
-    int32_t step = 0;
+    InsideRequest asked;
     std::shared_ptr<const RunSpec> spec;
     double at = 0;  ///< UI time
     session::Ticket ticket = 0;
     bool same(const Request& other) const {
-      return letter == other.letter && text == other.text && left_out == other.left_out &&
-             spectra_of == other.spectra_of && step == other.step && spec == other.spec;
+      return letter == other.letter && asked == other.asked && spec == other.spec;
     }
   };
   /// One of the models shown.
@@ -126,6 +122,7 @@ class InsideScreen : public AppScreen {
   float head_height(ui::Ui& ui, float width) const;
   void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
   void draw_write_on(ui::Ui& ui, ui::Rect& row);
+  void draw_draws(ui::Ui& ui, ui::Rect rest);
   void draw_tokens(ui::Ui& ui, const ui::Rect& rect, const RunInside& inside);
   void draw_save_menu(ui::Ui& ui, const ui::Rect& place);
   void save(const std::string& ending);
@@ -134,6 +131,7 @@ class InsideScreen : public AppScreen {
   std::string text_;
   std::string letters_ = "A";
   bool left_out_ = false, spectra_ = false, writing_ = false;
+  Draws draws_;  ///< of the tokens that a model writes
   /// The text with the token that the model wrote last, and the number of tokens before it.
   struct Continuation {
     std::string text;
@@ -158,7 +156,7 @@ class InsideScreen : public AppScreen {
 
 // Draws the stream of a model as a map: a row for each sub-layer, the embedding at the bottom, a column for each
 // token, and next to each row the numbers of its sub-layer. A cell shows the length of the state, how strongly the
-// loss depends on it, the model's guess from this state, or the sub-layer's part of the logit of the right symbol. Or
-// it draws all heads, a small picture of each head's attention.
+// loss depends on it, the model's guess from this state, what a step against the gradient adds to that guess, or the
+// sub-layer's part of the logit of the right symbol. Or it draws all heads, a small picture of each head's attention.
 
 }  // namespace normscope::inside

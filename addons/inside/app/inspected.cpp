@@ -132,6 +132,29 @@ json lens_of(const Inspection& of) {
   return all;
 }
 
+json changes_of(const Inspection& of, std::span<const Inside::Change> changes) {
+  json all = json::array();
+  for (const Inside::Change& change : changes) {
+    if (change.token < 0) continue;
+    all.push_back(token_of(of, change.token));
+    all.back()["nats"] = number_json(change.nats);
+  }
+  return all;
+}
+
+json backward_lens_of(const Inspection& of) {
+  json all = json::array();
+  for (const Inside::BackwardLens& lens : of.inside.backward_lens) {
+    const size_t tokens = of.inside.tokens.size(), each = lens.raised.size() / tokens;
+    json by_token = json::array();
+    for (size_t t = 0; t < tokens; ++t)
+      by_token.push_back({{"raised", changes_of(of, std::span(lens.raised).subspan(t * each, each))},
+                          {"lowered", changes_of(of, std::span(lens.lowered).subspan(t * each, each))}});
+    all.push_back({{"name", lens.name}, {"layer", lens.layer}, {"tokens", std::move(by_token)}});
+  }
+  return all;
+}
+
 /// Names the placement, and in addition norms on the embedding and of q and k.
 std::string placement_words(const ModelConfig& model) {
   constexpr const char* kBeside[] = {"", " with a norm on the embedding", " with norms of q and k",
@@ -288,6 +311,7 @@ json json_of(const Inspection& of) {
   all["dominant"] = dominant_json(in);
   if (!in.attention.empty()) all["attention"] = attention_of(of);
   if (!in.lens.empty()) all["lens"] = lens_of(of);
+  if (!in.backward_lens.empty()) all["backward_lens"] = backward_lens_of(of);
   for (const Inside::LeftOut& l : in.left_out)
     all["left_out"].push_back({{"name", l.name},
                                {"layer", l.layer},

@@ -3,7 +3,6 @@
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
 #include "engine/tape/seal.h"
-#include "training/run/evaluate.h"
 
 namespace normscope {
 namespace {
@@ -132,6 +131,29 @@ std::vector<LayerState> states_of(const Look& look) {
   return states;
 }
 
+/// Which way a step against the gradient moves the embedding and each branch.
+std::vector<std::vector<float>> descents_of(const Look& look) {
+  std::vector<std::vector<float>> all{look.read_gradient(look.values().embedding)};
+  for (const SublayerValues& s : look.values().sublayers) all.push_back(look.read_gradient(s.branch));
+  for (std::vector<float>& descent : all)
+    for (float& x : descent) x = -x;
+  return all;
+}
+
+/// Nothing for a model with more than one stream.
+std::vector<DescendingState> descending_states(Look& look, std::vector<std::vector<float>> descents) {
+  const ModelValues& values = look.values();
+  std::vector<DescendingState> states;
+  for (size_t i = 0; i < descents.size(); ++i) {
+    const SublayerValues* s = i == 0 ? nullptr : &values.sublayers[i - 1];
+    if (s && (s->second != kNone || !look.carry_branch(i - 1, descents[i]))) return {};
+    states.push_back(
+        {{s ? s->name : "embedding", s ? s->layer : 0, look.read(s ? s->output : values.embedding), {}},
+         std::move(descents[i])});
+  }
+  return states;
+}
+
 /// Lists what can be left out: each sub-layer, each layer after its last sub-layer, then each head.
 std::vector<Inside::LeftOut> left_out_of(const InsideQuestion& asked, const ModelConfig& model,
                                          const Store& store, const std::vector<Inside::Sublayer>& sublayers) {
@@ -248,17 +270,22 @@ InsideWork::InsideWork(Store& store, const ModelConfig& model, Batch text, const
 
 size_t InsideWork::parts() const {
   if (done_ == 0) return 1;
-  return 1 + states_.size() + inside_.left_out.size() + leave_.size();
+  return 1 + states_.size() + descending_.size() + inside_.left_out.size() + leave_.size();
 }
 
 /// One pass over the text, for everything except the lenses and the losses without a part.
 void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
   Look look(store_, model_, shape_of(text_),
-            asked_.gradients ? Look::Gradients::Norms : Look::Gradients::None, asked_.attention);
+            !asked_.gradients    ? Look::Gradients::None
+            : asked_.changes > 0 ? Look::Gradients::Branches
+                                 : Look::Gradients::Norms,
+            asked_.attention);
   look.put(text_);
   look.replay();
+  std::vector<std::vector<float>> descents;
   if (asked_.gradients) {  // first, as their memory serves what comes then
+    if (asked_.changes > 0) descents = descents_of(look);
     inside_.gradients = gradients_of(look, store_);
     take_state_gradients(look, inside_, width);
     look.drop_gradients();
@@ -272,6 +299,8 @@ void InsideWork::look() {
     inside_.token_loss = logits.losses(text_.targets);
     for (size_t t = 0; t < text_.targets.size(); ++t)
       symbols.push_back(text_.targets[t] >= 0 ? text_.targets[t] : place_of_largest(logits.row(t)));
+    if (model_.architecture == Architecture::Decoder)
+      inside_.next = drawn_symbol(logits.row(text_.tokens.size() - 1), asked_.draws, text_.tokens.size());
   }
   inside_.embedding = row_norms(look.read(look.values().embedding), width);
   take_stream(look, number, inside_, width);
@@ -285,6 +314,7 @@ void InsideWork::look() {
       inside_.sublayers[i].state = look.read(look.values().sublayers[i].output);
   }
   if (asked_.guesses > 0) states_ = states_of(look);
+  descending_ = descending_states(look, std::move(descents));
   leave_ = left_out_of(asked_, model_, store_, inside_.sublayers);
   std::ranges::reverse(leave_);
 }
@@ -296,6 +326,9 @@ bool InsideWork::next() {
   } else if (inside_.lens.size() < states_.size()) {
     inside_.lens.push_back(
         lens_of(store_, model_, text_, std::exchange(states_[inside_.lens.size()], {}), asked_.guesses));
+  } else if (const size_t place = inside_.backward_lens.size(); place < descending_.size()) {
+    inside_.backward_lens.push_back(
+        backward_lens_of(store_, model_, std::exchange(descending_[place], {}), asked_.changes));
   } else {
     Inside::LeftOut left = std::move(leave_.back());
     leave_.pop_back();
@@ -314,7 +347,7 @@ Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, cons
 }
 
 std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,
-                               int32_t count) {
+                               int32_t count, const Draws& draws) {
   if (model.architecture != Architecture::Decoder)
     fail("inside", "an encoder writes no continuation: expected a decoder");
   size_t written = text.size();
@@ -325,7 +358,8 @@ std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vect
   put(batch, program);
   for (; written < text.size(); ++written) {
     program.replay({});
-    program.tokens("tokens")[written] = text[written] = place_of_largest(Logits(program).row(written - 1));
+    program.tokens("tokens")[written] = text[written] =
+        drawn_symbol(Logits(program).row(written - 1), draws, written);
   }
   return text;
 }
@@ -355,13 +389,87 @@ std::vector<float> Logits::losses(std::span<const int32_t> targets) const {
   return losses;
 }
 
-Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& layer,
-                     int32_t guesses) {
+namespace {
+
+/// What comes after the last layer, for targets of that shape.
+Program end_program(Store& store, const ModelConfig& model, const Batch& text) {
   Tape tape(store);
   const ModelValues end = record_end(tape, model, record_options(shape_of(text), false));
   Program program =
       seal(tape, {.loss = end.loss, .backward = false, .reuse_bytes = true, .keep_probabilities = false});
   put(text, program);
+  return program;
+}
+
+constexpr double kStep = 0.01;        ///< of a state's length
+constexpr size_t kTokensAtOnce = 64;  ///< whose logits are in memory together, twice
+
+/// Puts the states of some tokens, each a step along its direction, then each a step back. Says which have a direction.
+std::vector<bool> put_both_sides(const DescendingState& at, size_t first, size_t width,
+                                 std::span<float> states) {
+  const size_t count = states.size() / 2;
+  std::vector<bool> moves;
+  for (size_t to = 0; to < count; to += width) {
+    const std::span state = std::span(at.state).subspan(first * width + to, width),
+                    direction = std::span(at.direction).subspan(first * width + to, width);
+    const double length = norm_of(direction);
+    moves.push_back(length > 0 && std::isfinite(length));
+    const double step = moves.back() ? kStep * norm_of(state) / length : 0;
+    for (size_t i = 0; i < width; ++i) {
+      const auto x = static_cast<double>(state[i]), by = step * static_cast<double>(direction[i]);
+      states[to + i] = static_cast<float>(x + by);
+      states[count + to + i] = static_cast<float>(x - by);
+    }
+  }
+  return moves;
+}
+
+/// Half of what the logarithm of each symbol's probability gains from one row to another.
+std::vector<float> half_gain(Logits& logits, size_t from, size_t to) {
+  const std::span<const float> row = logits.row(to);
+  std::vector<float> gain(row.begin(), row.end());
+  const std::span<const float> other = logits.row(from);
+  const float sums = logits.log_sum(to) - logits.log_sum(from);
+  for (size_t v = 0; v < gain.size(); ++v) gain[v] = (gain[v] - other[v] - sums) / 2;
+  return gain;
+}
+
+/// Appends the symbols with the largest gains, or the largest losses.
+void append_changes(std::vector<float> gains, float sign, size_t count, std::vector<Inside::Change>& to) {
+  for (float& gain : gains) gain *= sign;
+  for (const int32_t token : largest(gains, count))
+    to.push_back({token, sign * gains[static_cast<size_t>(token)]});
+}
+
+}  // namespace
+
+Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const DescendingState& at,
+                                      int32_t changes) {
+  Inside::BackwardLens lens{.name = at.name, .layer = at.layer};
+  const auto width = static_cast<size_t>(model.d_model), tokens = at.state.size() / width,
+             symbols = static_cast<size_t>(std::min(changes, model.vocabulary));
+  for (size_t first = 0; first < tokens; first += kTokensAtOnce) {
+    const size_t count = std::min(kTokensAtOnce, tokens - first);
+    Batch both(2, static_cast<int32_t>(count));
+    std::ranges::fill(both.targets, -1);
+    Program program = end_program(store, model, both);
+    const std::vector<bool> moves = put_both_sides(at, first, width, program.floats("state"));
+    program.replay({});
+    Logits logits(program);
+    for (size_t t = 0; t < count; ++t) {
+      const std::vector<float> gains = moves[t] ? half_gain(logits, count + t, t) : std::vector<float>();
+      append_changes(gains, 1, symbols, lens.raised);
+      append_changes(gains, -1, symbols, lens.lowered);
+      lens.raised.resize((first + t + 1) * symbols);
+      lens.lowered.resize((first + t + 1) * symbols);
+    }
+  }
+  return lens;
+}
+
+Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& layer,
+                     int32_t guesses) {
+  Program program = end_program(store, model, text);
   std::ranges::copy(layer.state, program.floats("state").begin());
   if (!layer.second.empty()) std::ranges::copy(layer.second, program.floats("state.second").begin());
   program.replay({});
@@ -379,22 +487,26 @@ Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, 
   return lens;
 }
 
-InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
-                       std::optional<int32_t> spectra_of)
-    : then_(std::move(then)), run_(&run), spectra_of_(spectra_of) {
+InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const InsideRequest& asked)
+    : then_(std::move(then)), run_(&run), spectra_of_(asked.spectra_of) {
   const RunSpec& spec = run.spec();
   require_language(spec.model);
-  std::vector<int32_t> tokens = tokens_of(run, text);
+  std::vector<int32_t> tokens = tokens_of(run, asked.text);
   const size_t most = most_inside(spec.model);
-  if (text.empty() && tokens.size() > most) tokens.resize(most);
+  if (asked.text.empty() && tokens.size() > most) tokens.resize(most);
   if (tokens.size() < 2 || tokens.size() > most)
     fail("text", "{} tokens: expected 2 to {}, which this model reads at once", tokens.size(), most);
   found_.step = run.steps_done();
-  found_.text = text;
-  found_.left_out = left_out;
+  found_.text = asked.text;
+  found_.left_out = asked.left_out;
+  found_.draws = asked.draws;
   std::vector<int32_t> types = run.task().types(tokens);
   work_.emplace(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
-                InsideQuestion{.guesses = 3, .left_out = left_out, .heads_out = left_out});
+                InsideQuestion{.guesses = 3,
+                               .changes = asked.backward_lens ? 2 : 0,
+                               .left_out = asked.left_out,
+                               .heads_out = asked.left_out,
+                               .draws = asked.draws});
 }
 
 /// The spectra come before the losses without a part, as they take a single step.
@@ -417,8 +529,13 @@ std::shared_ptr<const RunInside> InsideLook::found() const {
   const auto word = [&](int32_t token) { inside->words.try_emplace(token, run_->task().label(token)); };
   std::ranges::for_each(inside->found.tokens, word);
   std::ranges::for_each(inside->found.attributed.symbol, word);
+  word(inside->found.next);
   for (const Inside::Lens& lens : inside->found.lens)
     for (const Inside::Guess& guess : lens.guesses) word(guess.token);
+  for (const Inside::BackwardLens& lens : inside->found.backward_lens)
+    for (const auto* changes : {&lens.raised, &lens.lowered})
+      for (const Inside::Change& change : *changes)
+        if (change.token >= 0) word(change.token);
   return inside;
 }
 
@@ -427,8 +544,7 @@ session::Inquire look_command(const InsideRequest& asked) {
           .step = asked.step,
           .copies = asked.spectra_of ? 1 : 0,
           .begin = [asked](Run& run, std::unique_ptr<Run> then) -> std::unique_ptr<Inquiry> {
-            return std::make_unique<InsideLook>(run, std::move(then), asked.text, asked.left_out,
-                                                asked.spectra_of);
+            return std::make_unique<InsideLook>(run, std::move(then), asked);
           }};
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "training/measure/look.h"
+#include "training/run/evaluate.h"
 #include "training/session/analysis.h"
 #include "training/session/lab.h"
 
@@ -15,12 +16,14 @@ bool has_targets(const Batch& text);
 
 /// What to measure in addition to loss, stream and shares, which take one forward pass.
 struct InsideQuestion {
-  bool gradients = true;   ///< a backward pass
-  bool attention = true;   ///< probabilities by head
-  int32_t guesses = 5;     ///< of the logit lens, by layer and token; 0: no lens
+  bool gradients = true;  ///< a backward pass
+  bool attention = true;  ///< probabilities by head
+  int32_t guesses = 5;    ///< of the logit lens, by layer and token; 0: no lens
+  int32_t changes = 0;  ///< of the backward lens, by sub-layer and token, in both directions; needs gradients
   bool left_out = false;   ///< a forward pass for each sub-layer and layer
   bool heads_out = false;  ///< a forward pass for each head
   bool states = false;     ///< the states and logits themselves
+  Draws draws{};           ///< of the next token
 };
 
 struct Inside {
@@ -75,6 +78,27 @@ struct Inside {
     std::vector<Guess> guesses;  ///< (T, guesses), the most probable first
     std::vector<float> right;    ///< by token: the probability of its target; NaN where it has none
   };
+  struct Change {
+    int32_t token = -1;                                    ///< -1: none, as the gradient is zero
+    float nats = std::numeric_limits<float>::quiet_NaN();  ///< of the logarithm of its probability
+  };
+  /// The symbols that a step against the gradient makes more and less probable (the Backward Lens, Katz et al. 2024,
+  /// arXiv 2402.12865). The gradient of the matrix W that writes a branch is a sum over the tokens,
+  ///   dL/dW  =  sum over t of x_t' d_t
+  /// where W reads x_t and d_t is the gradient at the branch of t. A step of gradient descent moves this branch along
+  /// -d_t |x_t|^2, and along -d_s x_s x_t for each other token s. The lens reads the token's own part. As the logit
+  /// lens does, it lets the end of the model, E, read the state y_t right after the sub-layer:
+  ///   change of symbol v  =  half of  log softmax(E(y_t + u_t))_v - log softmax(E(y_t - u_t))_v
+  ///   u_t  =  -J d_t |y_t| / (100 |J d_t|)
+  /// J carries a branch into the state: by its scale and by a norm on the stream, whose statistics are held (exact for
+  /// LayerNorm and RMSNorm, as a gradient before them has no part along what they hold). The last norm in E is thus
+  /// linear, at y_t, and not applied to the gradient as if that were a state. Later sub-layers do not answer, and later
+  /// norms on the stream are left out. Of the embedding the branch is the embedding itself.
+  struct BackwardLens {
+    std::string name;  ///< "L03.ffn"; "embedding" before the first
+    int32_t layer = 0;
+    std::vector<Change> raised, lowered;  ///< (T, changes), the largest first
+  };
   struct Gradient {
     std::string name;  ///< of a matrix: "L03.attn.wq"
     int32_t layer = 0;
@@ -89,6 +113,7 @@ struct Inside {
   std::vector<int32_t> tokens, targets;  ///< a target of -1 counts for nothing
   double loss = 0;                       ///< nats a target
   std::vector<float> token_loss;         ///< by token; NaN where it has no target
+  int32_t next = 0;                      ///< a decoder's next token, as InsideQuestion::draws chooses it
   std::vector<float> embedding;          ///< |x| of each token before the first layer
   std::vector<float> embedding_gradients;
   std::vector<float> embedding_state;  ///< (T,D), where states were requested
@@ -97,6 +122,7 @@ struct Inside {
   std::vector<Sublayer> sublayers;  ///< in the order of the model
   std::vector<Attention> attention;
   std::vector<Lens> lens;
+  std::vector<BackwardLens> backward_lens;  ///< empty for models with more than one stream
   std::vector<Gradient> gradients;
   std::vector<LeftOut> left_out;
 };
@@ -132,8 +158,13 @@ struct LayerState {
   std::vector<float> second;  ///< ResiDual's second stream; empty without one
 };
 
+/// A state, and which way a step against the gradient of its last branch moves it.
+struct DescendingState : LayerState {
+  std::vector<float> direction;  ///< (T,D)
+};
+
 /// Measures one text part by part, quick answers before measurements of many passes: the look at all
-/// states, a lens for each layer, then the losses with something left out.
+/// states, a lens for each layer, a backward lens for each sub-layer, then the losses with something left out.
 class InsideWork {
  public:
   /// A batch of one row of a decoder or an encoder. Throws Error for any other model.
@@ -142,7 +173,7 @@ class InsideWork {
   bool next();
   size_t done() const { return done_; }
   /// Whether only the losses with something left out remain.
-  bool quick_done() const { return done_ > states_.size(); }
+  bool quick_done() const { return done_ > states_.size() + descending_.size(); }
   /// Whether the loss without the first head of a sub-layer is next.
   bool heads_next() const { return quick_done() && !leave_.empty() && leave_.back().head == 1; }
   size_t parts() const;
@@ -157,17 +188,18 @@ class InsideWork {
   Batch text_;
   InsideQuestion asked_;
   size_t done_ = 0;
-  std::vector<LayerState> states_;      ///< read by the lenses
-  std::vector<Inside::LeftOut> leave_;  ///< still to be left out, the last first
+  std::vector<LayerState> states_;           ///< read by the lenses
+  std::vector<DescendingState> descending_;  ///< read by the backward lenses
+  std::vector<Inside::LeftOut> leave_;       ///< still to be left out, the last first
   Inside inside_;
 };
 
 /// Measures all parts at once.
 Inside inside_of(Store& store, const ModelConfig& model, const Batch& text, const InsideQuestion& asked);
 
-/// The text with `count` more symbols, each the one that the model finds likeliest. Throws Error for an encoder.
+/// The text with `count` more symbols, each drawn by its place in the text. Throws Error for an encoder.
 std::vector<int32_t> continued(Store& store, const ModelConfig& model, std::vector<int32_t> text,
-                               int32_t count);
+                               int32_t count, const Draws& draws = {});
 
 // The logit lens: a model's guess if its output layer read the state of an earlier layer.
 
@@ -191,6 +223,8 @@ class Logits {
 /// has fewer symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);
+Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const DescendingState& state,
+                                      int32_t changes);
 
 // The measurements above for a run's model at one step, with the text of each token.
 
@@ -204,6 +238,7 @@ struct RunInside : InquiryResult {
   int32_t step = 0;
   std::string text;  ///< the requested text; empty: the row that the run is measured on before every step
   bool left_out = false;  ///< whether the losses without each part were requested
+  Draws draws{};          ///< of the next token
   bool whole = true;      ///< all requested measurements are finished
   Inside found;
   std::optional<int32_t> spectra_of;   ///< the layer whose next update was decomposed; 0: outside the layers
@@ -211,12 +246,25 @@ struct RunInside : InquiryResult {
   std::map<int32_t, std::string> words;  ///< of every token of the text and of every guess
 };
 
+/// A request to a run. Without a text it takes the row that the run is measured on. `left_out`: with the loss without
+/// each of its parts, a forward pass for each. `spectra_of`: with the singular values of the next update of this
+/// layer's matrices.
+struct InsideRequest {
+  int32_t run = 0;
+  std::string text{};
+  bool left_out = false;
+  int32_t step = -1;  ///< the state after this step; -1: the present state
+  std::optional<int32_t> spectra_of{};
+  bool backward_lens = false;
+  Draws draws{};  ///< of the next token
+  bool operator==(const InsideRequest&) const = default;
+};
+
 class InsideLook : public Inquiry {
  public:
   /// The constructor throws Error for a text that the run's data cannot spell, of fewer than two tokens or too many,
   /// and for a model that is not a decoder or encoder that writes symbols. `then` owns `run` if it is a copy.
-  InsideLook(Run& run, std::unique_ptr<Run> then, const std::string& text, bool left_out,
-             std::optional<int32_t> spectra_of = {});
+  InsideLook(Run& run, std::unique_ptr<Run> then, const InsideRequest& asked);
   bool next() override;
   size_t done() const override { return work_->done() + size_t{found_.spectra_of.has_value()}; }
   size_t parts() const override { return work_->parts() + size_t{spectra_of_.has_value()}; }
@@ -234,16 +282,6 @@ class InsideLook : public Inquiry {
   RunInside found_;
 };
 
-/// A request to a run. Without a text it takes the row that the run is measured on. `left_out`: with the loss without
-/// each of its parts, a forward pass for each. `spectra_of`: with the singular values of the next update of this
-/// layer's matrices.
-struct InsideRequest {
-  int32_t run = 0;
-  std::string text{};
-  bool left_out = false;
-  int32_t step = -1;  ///< the state after this step; -1: the present state
-  std::optional<int32_t> spectra_of{};
-};
 session::Inquire look_command(const InsideRequest& asked);
 /// The result of the newest look at a run of the Lab; null: there is none yet.
 const RunInside* inside_of(const RunView& run);

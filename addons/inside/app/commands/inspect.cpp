@@ -23,6 +23,7 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr size_t kMaxTokens = 32;  ///< rows of tokens; of a longer text those with the largest loss
 constexpr size_t kMaxColumns = 8;  ///< tokens next to each other
 constexpr size_t kMaxGuesses = 4;  ///< of one token
+constexpr int32_t kGuesses = 5;    ///< of one token, in JSON
 constexpr size_t kMaxParts = 12;   ///< of one logit
 
 std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
@@ -30,6 +31,13 @@ std::string four_digits(double value) { return fmt::format("{:.4g}", value); }
 void print_table(std::string_view title, const Rows& rows, std::string_view alignment) {
   say("\n{}\n", title);
   put(text_table(rows, alignment));
+}
+
+/// The last token with a target; the first where none has.
+size_t last_asked(const Inside& in) {
+  size_t at = in.tokens.size() - 1;
+  while (at > 0 && in.targets[at] < 0) --at;
+  return at;
 }
 
 /// The position of a token, counted from 1, and its text.
@@ -168,6 +176,31 @@ void print_lens(const Inspection& of) {
               "lr" + std::string(columns, 'l'));
 }
 
+/// Shows the symbol that is raised most at each token of a short text, otherwise several at the last one that is asked.
+void print_backward_lens(const Inspection& of) {
+  const Inside& in = of.inside;
+  const size_t tokens = in.tokens.size(), found = in.backward_lens.front().raised.size() / tokens;
+  const bool each = tokens <= kMaxColumns;
+  const size_t last = last_asked(in), columns = each ? tokens : std::min(found, kMaxGuesses);
+  Rows rows{{"sub-layer"}};
+  for (size_t t = 0; each && t < tokens; ++t) rows.back().push_back(token_at(of, t));
+  if (!each) rows.back().push_back("at " + token_at(of, last));
+  for (const Inside::BackwardLens& lens : in.backward_lens) {
+    rows.push_back({lens.name});
+    for (size_t c = 0; c < columns; ++c) {
+      const Inside::Change& change = lens.raised[each ? c * found : last * found + c];
+      rows.back().push_back(
+          change.token < 0 ? "" : fmt::format("{} {:+.2g}", shown_token(of, change.token), change.nats));
+    }
+  }
+  print_table(
+      fmt::format(
+          "what a step against the gradient makes likelier at each {}, in nats for 1 % of its state's length "
+          "(the backward lens)",
+          of.unit),
+      rows, "l" + std::string(columns, 'l'));
+}
+
 /// A row for each sub-layer and layer, then for each attention sub-layer a row with the change by head.
 void print_left_out(const Inspection& of) {
   Rows rows{{"left out", "loss", "change"}}, heads{{"head"}};
@@ -190,8 +223,7 @@ void print_left_out(const Inspection& of) {
 /// The parts of the last target's logit, largest first; heads instead of their attention.
 void print_attribution(const Inspection& of) {
   const Inside& in = of.inside;
-  size_t at = in.tokens.size() - 1;
-  while (at > 0 && in.targets[at] < 0) --at;
+  const size_t at = last_asked(in);
   std::vector<std::pair<std::string, float>> parts{{"embedding", in.attributed.embedding[at]}};
   float rest = in.attributed.logit[at] - in.attributed.embedding[at];
   for (const Inside::Sublayer& s : in.sublayers) {
@@ -238,6 +270,7 @@ void print_inside(const Inspection& of) {
   print_shares(of);
   if (!in.attention.empty()) print_attention(of);
   if (!in.lens.empty()) print_lens(of);
+  if (!in.backward_lens.empty()) print_backward_lens(of);
   if (asked > 0 && !in.attributed.logit.empty()) print_attribution(of);
   if (!in.left_out.empty()) print_left_out(of);
   if (!in.gradients.empty()) print_gradients(of);
@@ -250,8 +283,9 @@ using tokenizer::Special;
 struct InspectOptions {
   std::string model, ids, text, svg, states;
   bool leave_out = false, leave_out_heads = false, json = false;
-  bool no_gradients = false, no_attention = false, no_lens = false;
+  bool no_gradients = false, no_attention = false, no_lens = false, backward_lens = false;
   int32_t go_on = 0, threads = 0;
+  Draws draws;
 };
 
 constexpr size_t kMaxIds = 4096;
@@ -337,7 +371,8 @@ Exit show_inside(const InspectOptions& options, Store& store, const ModelConfig&
   shown.inside = inside_of(store, model, text,
                            {.gradients = asks && !options.no_gradients,
                             .attention = !options.no_attention,
-                            .guesses = asks && !options.no_lens ? InsideQuestion().guesses : 0,
+                            .guesses = asks && !options.no_lens ? kGuesses : 0,
+                            .changes = asks && options.backward_lens ? kGuesses : 0,
                             .left_out = asks && options.leave_out,
                             .heads_out = asks && options.leave_out_heads,
                             .states = !options.states.empty()});
@@ -359,10 +394,14 @@ Batch go_on(const InspectOptions& options, Store& store, const ModelConfig& mode
             const Inspection& shown) {
   return with_exit(Exit::Usage, [&] {
     const size_t given = ids.size();
-    ids = continued(store, model, std::move(ids), options.go_on);
+    ids = continued(store, model, std::move(ids), options.go_on, options.draws);
     std::string written;
     for (const int32_t token : std::span(ids).subspan(given)) written += " " + shown_token(shown, token);
-    if (!options.json) say("\ncontinued by the likeliest {}s:{}\n", shown.unit, written);
+    const std::string how = options.draws.temperature > 0
+                                ? fmt::format("{}s drawn at temperature {} with seed {}", shown.unit,
+                                              options.draws.temperature, options.draws.seed)
+                                : fmt::format("the likeliest {}s", shown.unit);
+    if (!options.json) say("\ncontinued by {}:{}\n", how, written);
     return passage_batch(model, std::move(ids));
   });
 }
@@ -476,12 +515,12 @@ Exit inspect(const InspectOptions& given) {
   const EndsAtOnce at_once("interrupted");  // a file is whole or not there
   InspectOptions options = given;
   if (!has_text(options)) {
-    if (options.leave_out || options.leave_out_heads || options.go_on > 0 ||
+    if (options.leave_out || options.leave_out_heads || options.backward_lens || options.go_on > 0 ||
         !(options.svg + options.states).empty())
       throw CommandError(
           Exit::Usage,
-          "--svg, --states, --continue, --leave-out and --leave-out-heads need a text: expected --text or "
-          "--ids");
+          "--svg, --states, --continue, --leave-out, --leave-out-heads and --backward-lens need a text: "
+          "expected --text or --ids");
     options.no_gradients = true;
   }
   options.model = with_exit(Exit::Input, [&] { return published::require_folder(options.model); });
@@ -508,9 +547,17 @@ void add_inspect(CLI::App& app, Command& command) {
   add_value(sub, "--continue", options.go_on, "N",
             "lets the model write N more tokens first, the likeliest each time, and reads those too",
             whole(0, kMaxIds));
+  add_value(sub, "--temperature", options.draws.temperature, "T",
+            "--continue draws each token from softmax(logits / T); 0, the default: the likeliest",
+            CLI::Range(0.0, 100.0));
+  add_value(sub, "--seed", options.draws.seed, "N", "of these draws; 1 unless given");
   sub.add_flag("--leave-out", options.leave_out, "also the loss without each sub-layer and each layer");
   sub.add_flag("--leave-out-heads", options.leave_out_heads, "also the loss without each head of attention");
-  sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory");
+  CLI::Option* backward =
+      sub.add_flag("--backward-lens", options.backward_lens,
+                   "also the tokens that a step against the gradient raises and lowers most");
+  sub.add_flag("--no-gradients", options.no_gradients, "no backward pass, and less memory")
+      ->excludes(backward);
   sub.add_flag("--no-attention", options.no_attention,
                "no probabilities of attention, whose number grows with the square of the text");
   sub.add_flag("--no-lens", options.no_lens,

@@ -50,6 +50,22 @@ TEST_CASE("inside: the spectrum of the next update is taken when it is asked for
   CHECK(window.value("inside/spectra") == "none");
 }
 
+TEST_CASE("inside: what a step against the gradient would teach is measured when it is chosen") {
+  InsideDriver window(models({"gpt2"}));
+  CHECK(window.of(0).found.backward_lens.empty());
+  CHECK(window.value("inside/lens") == "After “8” each layer would say");
+  window.click("inside/shows/learns");
+  const Inside& found = window.of(0).found;
+  REQUIRE(found.backward_lens.size() == found.sublayers.size() + 1);
+  CHECK(window.value("inside/lens") == "After “8” a step against the gradient would teach");
+  const Inside::Change& raised = found.backward_lens[3].raised[(found.tokens.size() - 2) * 2];
+  CHECK(test::contains(window.value("inside/grid/A"),
+                       fmt::format("A step against its gradient makes it say “{}” more (+{} nats)",
+                                   raised.token, ui::number(static_cast<double>(raised.nats), 2))));
+  window.click("inside/shows/length");
+  CHECK(window.of(0).found.backward_lens.empty());
+}
+
 TEST_CASE("inside: the map of attributions and the list of heads say what each adds to the logit") {
   InsideDriver window(models({"gpt2"}));
   window.click("inside/shows/attribution");
@@ -112,6 +128,25 @@ TEST_CASE("inside: a model writes on token by token, until it reads no more or i
   window.rest();
   window.driver.frames(30);
   CHECK(window.value("inside/refused/A") == "none");
+  window.driver.click("inside/temperature");
+  window.type("1");
+  window.driver.key("Enter");
+  const auto drawn_with = [&](const char* seed) {
+    window.driver.click("inside/seed");
+    window.type(seed);
+    window.driver.key("Enter");
+    window.read("the ");
+    window.driver.key("Escape");
+    window.rest();
+    window.click("inside/write");
+    REQUIRE(grows(12));
+    window.click("inside/write");
+    window.rest();
+    return window.of(0).text.substr(0, 12);
+  };
+  const std::string first = drawn_with("3");
+  CHECK(drawn_with("4") != first);
+  CHECK(drawn_with("3") == first);
 }
 
 TEST_CASE("inside: an encoder writes nothing") {
@@ -272,7 +307,7 @@ LabView looked_into() {
   view.playing = false;
   view.runs.resize(1);
   const auto run = test::make_run(test::small_spec("pre"));
-  view.runs[0].inquiry = test::look_inside(*run, "", false);
+  view.runs[0].inquiry = test::look_inside(*run);
   return view;
 }
 

@@ -39,6 +39,10 @@ struct InsideModel {
   Batch text;
 };
 
+inline std::vector<double> doubles(const std::vector<float>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
 inline double length(const double* x, size_t n) {
   double square = 0;
   for (size_t i = 0; i < n; ++i) square += x[i] * x[i];

@@ -2,16 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
 
 #include "addons/inside/training/inside.h"
 
 namespace normscope::test {
 
-inline std::shared_ptr<const RunInside> look_inside(Run& run, const std::string& text, bool left_out,
-                                                    std::optional<int32_t> spectra_of = {}) {
-  InsideLook look(run, nullptr, text, left_out, spectra_of);
+inline std::shared_ptr<const RunInside> look_inside(Run& run, const InsideRequest& asked = {}) {
+  InsideLook look(run, nullptr, asked);
   while (look.next()) {
   }
   return look.found();

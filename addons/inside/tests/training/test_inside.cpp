@@ -16,8 +16,6 @@ bool close(double number, double expected, double share = 1e-5) {
   return std::abs(number - expected) <= share * std::max(1.0, std::abs(expected));
 }
 
-std::vector<double> doubles(const std::vector<float>& numbers) { return {numbers.begin(), numbers.end()}; }
-
 ModelConfig preset_config(const char* name) {
   ModelConfig config = preset_run(name).model;
   config.sequence = 11;
@@ -563,7 +561,7 @@ TEST_CASE("examine: a look inside has the spectra of one layer, only where it is
   size_t seen = 0;
   for (const int32_t layer : {0, 1, 2}) {
     INFO(layer);
-    const auto inside = look_inside(*run, "", false, layer);
+    const auto inside = look_inside(*run, {.spectra_of = layer});
     CHECK(inside->spectra_of == layer);
     CHECK_FALSE(inside->spectra.empty());
     for (const MatrixSpectra& m : inside->spectra) {
@@ -576,7 +574,7 @@ TEST_CASE("examine: a look inside has the spectra of one layer, only where it is
     }
   }
   CHECK(seen == all.size());
-  const auto plain = look_inside(*run, "", false);
+  const auto plain = look_inside(*run);
   CHECK_FALSE(plain->spectra_of);
   CHECK(plain->spectra.empty());
   steps(*run, 2);
@@ -595,7 +593,7 @@ TEST_CASE("published run: looking inside says what the run's own step says, and 
     INFO(name);
     FolderModel opened(name);
     const auto seen = opened.run(), alone = opened.run();
-    const auto inside = look_inside(*seen, "", true);
+    const auto inside = look_inside(*seen, {.left_out = true});
     seen->step();
     alone->step();
     CHECK(seen->losses() == alone->losses());
@@ -603,11 +601,11 @@ TEST_CASE("published run: looking inside says what the run's own step says, and 
     CHECK(inside->found.tokens == std::vector<int32_t>{5, 17, 3, 5, 9, 4, 8});
     CHECK(inside->words.at(17) == "17");
     CHECK(inside->step == 0);
-    const auto other = look_inside(*seen, "5 5 5", false);
+    const auto other = look_inside(*seen, {.text = "5 5 5"});
     CHECK(other->found.tokens.size() == 3);
     CHECK(other->step == 1);
-    CHECK(contains(error_of([&] { look_inside(*seen, "5", false); }), "1 tokens: expected 2 to "));
-    CHECK(contains(error_of([&] { look_inside(*seen, "dog", false); }), "is no number of a token"));
+    CHECK(contains(error_of([&] { look_inside(*seen, {.text = "5"}); }), "1 tokens: expected 2 to "));
+    CHECK(contains(error_of([&] { look_inside(*seen, {.text = "dog"}); }), "is no number of a token"));
   }
 }
 
@@ -615,12 +613,45 @@ TEST_CASE("published run: an encoder is asked for each token where it stands, an
   for (const char* name : {"bert", "roberta"}) {
     FolderModel opened(name);
     const auto run = opened.run();
-    const auto inside = look_inside(*run, "", false);
+    const auto inside = look_inside(*run);
     CHECK(inside->found.targets == inside->found.tokens);
     CHECK(near(inside->found.loss, loss_of_folder(name, inside->found.tokens)));
     for (int i = 0; i < 5; ++i) run->step();
     CHECK(run->state() != RunState::NonFinite);
   }
+}
+
+TEST_CASE("inside: what is drawn has the probabilities of the softmax at its temperature") {
+  const std::vector<float> logits{0.5f, -1.0f, 2.0f, 0.0f};
+  CHECK(drawn_symbol(logits, {}, 3) == 2);
+  for (const double temperature : {0.5, 1.0, 3.0}) {
+    constexpr int kDraws = 20'000;
+    std::vector<double> scaled, counts(4);
+    for (const float logit : logits) scaled.push_back(static_cast<double>(logit) / temperature);
+    for (uint64_t place = 0; place < kDraws; ++place)
+      counts[static_cast<size_t>(drawn_symbol(logits, {temperature, 5}, place))] += 1.0 / kDraws;
+    const std::vector<double> logs = log_softmax(scaled);
+    for (size_t v = 0; v < 4; ++v) {  // four standard deviations
+      const double p = std::exp(logs[v]);
+      CHECK(std::abs(counts[v] - p) < 4 * std::sqrt(p * (1 - p) / kDraws));
+    }
+  }
+}
+
+TEST_CASE("inside: a drawn continuation follows from its temperature, its seed and the place in the text") {
+  InsideModel model(small_config(Placement::Pre));
+  const auto written = [&](const Draws& draws) {
+    return continued(model.store, model.config, {3, 1}, 7, draws);
+  };
+  const Draws draws{1, 7};
+  std::vector<int32_t> text{3, 1};
+  while (text.size() < 9) {  // one look at a time, as the window writes
+    model.text = passage_batch(model.config, text);
+    text.push_back(model.inside({.gradients = false, .guesses = 0, .draws = draws}).next);
+  }
+  CHECK(text == written(draws));
+  CHECK(text != written({1, 8}));
+  CHECK(written({1e-4, 7}) == written({}));
 }
 
 }  // namespace normscope::test

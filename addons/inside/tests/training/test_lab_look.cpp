@@ -8,7 +8,7 @@ namespace normscope::test {
 TEST_CASE(
     "inside: a look is the stream first, then the lenses, the spectra, and what is left out, heads last") {
   const auto run = make_run(small_spec("pre"), 3);
-  InsideLook look(*run, nullptr, "", true, 1);
+  InsideLook look(*run, nullptr, {.left_out = true, .spectra_of = 1, .backward_lens = true});
   REQUIRE(look.next());
   const auto first = look.found();
   const size_t layers = static_cast<size_t>(run->spec().model.stack().layers.size());
@@ -17,9 +17,11 @@ TEST_CASE(
   CHECK(first->found.sublayers.size() == 2 * layers);
   CHECK_FALSE(first->found.gradients.empty());
   CHECK(first->found.lens.empty());
-  CHECK(look.parts() ==
-        1 + (layers + 1) + 1 + 3 * layers + heads);  // with the embedding's lens, and the spectra
+  CHECK(look.parts() == 1 + (layers + 1) + (2 * layers + 1) + 1 + 3 * layers +
+                            heads);  // lenses with the embedding's, and the spectra
   while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
+  CHECK(look.found()->found.backward_lens.empty());
+  while (look.found()->found.backward_lens.size() < 2 * layers + 1) REQUIRE(look.next());
   CHECK_FALSE(look.found()->spectra_of);
   REQUIRE(look.next());
   CHECK(look.found()->spectra_of == 1);
@@ -38,7 +40,7 @@ TEST_CASE(
 
 TEST_CASE("inside: a look at a run that moved on is given up") {
   const auto run = make_run(small_spec("pre"));
-  InsideLook look(*run, nullptr, "", true);
+  InsideLook look(*run, nullptr, {.left_out = true});
   REQUIRE(look.next());
   CHECK(look.holds());
   steps(*run, 1);

@@ -189,4 +189,158 @@ TEST_CASE("lens: there are no more guesses than symbols") {
   CHECK(std::abs(sum - 1) < 1e-5);
 }
 
+// The backward lens: what a small step of the weights themselves does to the logit lens, and what plain
+// double-precision arithmetic makes of the gradients.
+
+namespace {
+
+/// The gains of all symbols at a token, which a lens with as many changes as symbols has in both lists.
+std::vector<double> gains_at(const Inside::BackwardLens& lens, size_t token) {
+  std::vector<double> gains(17, std::numeric_limits<double>::quiet_NaN());
+  for (size_t i = 0; i < gains.size(); ++i) {
+    const Inside::Change& raised = lens.raised[token * 17 + i];
+    gains[static_cast<size_t>(raised.token)] = static_cast<double>(raised.nats);
+    const Inside::Change& lowered = lens.lowered[token * 17 + 16 - i];  // the same, the other way round
+    CHECK(lowered.nats == raised.nats);
+    if (i > 0) CHECK(raised.nats <= lens.raised[token * 17 + i - 1].nats);
+  }
+  return gains;
+}
+
+double largest_of(const std::vector<double>& numbers) {
+  double largest = 0;
+  for (const double x : numbers) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
+/// The first token's state after a sub-layer, and what the logit lens reads there, as logarithms.
+struct ReadState {
+  std::vector<double> state, logs;
+};
+ReadState read_state(InsideModel& model, size_t sublayer) {
+  Look look(model.store, model.config, model.text);
+  look.replay();
+  const LayerState state{"", 0, look.read(look.values().sublayers[sublayer].output), {}};
+  const Inside::Lens lens = lens_of(model.store, model.config, model.text, state, 17);
+  ReadState read{{state.state.begin(), state.state.begin() + 24}, std::vector<double>(17)};
+  for (size_t g = 0; g < 17; ++g)
+    read.logs[static_cast<size_t>(lens.guesses[g].token)] =
+        std::log(static_cast<double>(lens.guesses[g].probability));
+  return read;
+}
+
+}  // namespace
+
+TEST_CASE("backward lens: it is what a step of gradient descent does to the logit lens") {
+  // Only the first token is asked, so only its branches have a gradient, which the bias of a branch takes whole: a step
+  // of the bias moves the branch along -d, and changes no earlier sub-layer.
+  for (const Placement placement : known({"pre", "post", "deepnorm", "admin", "rezero-post", "b2t", "mix"})) {
+    InsideModel model(small_config(placement));
+    model.text = passage_batch(model.config, {3, 1});
+    const Inside inside = model.inside({.guesses = 0, .changes = 17});
+    REQUIRE(inside.backward_lens.size() == 7);
+    Look look(model.store, model.config, shape_of(model.text), Look::Gradients::Kept);
+    look.put(model.text);
+    look.replay();
+    for (size_t i = 0; i < 6; ++i) {
+      const Inside::BackwardLens& lens = inside.backward_lens[i + 1];
+      INFO(to_string(placement) << " " << lens.name);
+      CHECK(lens.name == inside.sublayers[i].name);
+      const std::string bias = lens.name + (i % 2 ? ".b2" : ".bo");
+      look.replay();
+      const std::vector<float> gradient = look.program().read(bias, true);
+      const int32_t parameter = model.store.find(bias);
+      const std::vector<float> kept = model.store.read(parameter);
+      const auto stepped = [&](double rate) {
+        std::vector<float> moved = kept;
+        for (size_t k = 0; k < moved.size(); ++k) moved[k] -= static_cast<float>(rate) * gradient[k];
+        model.store.write(parameter, moved);
+        ReadState read = read_state(model, i);
+        model.store.write(parameter, kept);
+        return read;
+      };
+      const auto moved_by = [](const ReadState& to, const ReadState& from) {
+        std::vector<double> by;
+        for (size_t k = 0; k < 24; ++k) by.push_back(to.state[k] - from.state[k]);
+        return length(by.data(), 24);
+      };
+      const ReadState before = stepped(0);
+      double rate = 0.1 / length(doubles(gradient).data(), 24);
+      rate *= 0.01 * length(before.state.data(), 24) /
+              moved_by(stepped(rate), before);  // a hundredth of its length
+      const ReadState there = stepped(rate), back = stepped(-rate);
+      std::vector<double> gains;
+      for (size_t v = 0; v < 17; ++v) gains.push_back((there.logs[v] - back.logs[v]) / 2);
+      const std::vector<double> said = gains_at(lens, 0);
+      CHECK(largest_of(said) > 1e-3);
+      for (size_t v = 0; v < 17; ++v) CHECK(std::abs(said[v] - gains[v]) < 0.01 * largest_of(gains));
+      CHECK(lens.raised[17].token == -1);  // of the second token nothing is asked
+      CHECK(std::isnan(lens.raised[17].nats));
+    }
+  }
+}
+
+TEST_CASE("backward lens: it is the last norm's derivative, against the gradient, times the output layer") {
+  ModelConfig config = small_config(Placement::Pre);
+  config.sequence = 70;  // more tokens than are read at once
+  InsideModel model(config);
+  std::vector<int32_t> text;
+  for (int32_t t = 0; t < 70; ++t) text.push_back((t * t + 3 * t) % 17);
+  model.text = passage_batch(config, text);
+  const Inside inside = model.inside({.changes = 17});
+  Look look(model.store, config, shape_of(model.text), Look::Gradients::Norms);
+  look.put(model.text);
+  look.replay();
+  const ModelValues& values = look.values();
+  std::vector<std::vector<double>> gradients{
+      doubles(look.read_gradient(values.embedding))};  // of a sum: its branch's
+  for (const SublayerValues& s : values.sublayers) gradients.push_back(doubles(look.read_gradient(s.output)));
+  look.replay();
+  const std::vector<double> table = model.parameter("emb.tokens"), gain = model.parameter("final.gain"),
+                            bias = model.parameter("final.bias");
+  const size_t D = 24, V = 17;
+  for (size_t i = 0; i < gradients.size(); ++i)
+    for (const size_t t : {0, 5, 63, 64, 68}) {
+      INFO(inside.backward_lens[i].name << " at " << t);
+      const ValueId state = i == 0 ? values.embedding : values.sublayers[i - 1].output;
+      const std::vector<double> all = doubles(look.read(state));
+      const std::vector<double> x(all.begin() + static_cast<std::ptrdiff_t>(t * D),
+                                  all.begin() + static_cast<std::ptrdiff_t>((t + 1) * D));
+      double mean = 0, square = 0, along = 0, sum = 0;
+      for (const double e : x) mean += e / static_cast<double>(D);
+      for (const double e : x) square += (e - mean) * (e - mean) / static_cast<double>(D);
+      const double sigma = std::sqrt(square + 1e-5);
+      std::vector<double> u(D);
+      for (size_t k = 0; k < D; ++k)
+        u[k] = -gradients[i][t * D + k] * 0.01 * length(x.data(), D) / length(&gradients[i][t * D], D);
+      for (size_t k = 0; k < D; ++k) {
+        sum += u[k] / static_cast<double>(D);
+        along += u[k] * (x[k] - mean) / sigma / static_cast<double>(D);
+      }
+      const std::vector<double> y = normalised(x, D, gain, bias);
+      std::vector<double> logits(V, 0), gains(V, 0);
+      for (size_t v = 0; v < V; ++v)
+        for (size_t k = 0; k < D; ++k) {
+          logits[v] += y[k] * table[v * D + k];
+          gains[v] += gain[k] / sigma * (u[k] - sum - (x[k] - mean) / sigma * along) * table[v * D + k];
+        }
+      double expected = 0;
+      const std::vector<double> logs = log_softmax(logits);
+      for (size_t v = 0; v < V; ++v) expected += std::exp(logs[v]) * gains[v];
+      const std::vector<double> said = gains_at(inside.backward_lens[i], t);
+      for (size_t v = 0; v < V; ++v)
+        CHECK(std::abs(said[v] - (gains[v] - expected)) < 2e-3 * largest_of(said));
+    }
+}
+
+TEST_CASE("backward lens: a model with more than one stream has none, and without gradients there is none") {
+  for (const Placement placement : known({"resi-dual", "siamese", "hyper"})) {
+    INFO(to_string(placement));
+    CHECK(InsideModel(small_config(placement)).inside({.changes = 2}).backward_lens.empty());
+  }
+  InsideModel model(small_config(Placement::Pre));
+  CHECK(model.inside({.gradients = false, .changes = 2}).backward_lens.empty());
+  CHECK(model.inside({.changes = 2}).backward_lens[1].raised.size() == 2 * kText.size());
+}
+
 }  // namespace normscope::test
