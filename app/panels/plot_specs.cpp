@@ -104,7 +104,9 @@ std::string loss_sentence(const LabView& view) {
             {"frequencies", words::spoken(frequencies_of(view.unit))}}));
   if (std::string left = leavers_sentence(view, !stuck.empty(), brief); !left.empty())
     sentences.push_back(std::move(left));
-  if (sentences.empty() && view.step > 0)
+  const bool afresh =
+      std::ranges::all_of(view.runs, [](const RunView& run) { return run.spec->train.init_from.empty(); });
+  if (sentences.empty() && view.step > 0 && afresh)
     return tr("Every model first learns how often each {unit} occurs.", {{"unit", words::spoken(view.unit)}});
   return fmt::format("{}", fmt::join(sentences, " "));
 }

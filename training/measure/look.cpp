@@ -19,6 +19,17 @@ std::span<int32_t> input_if_there(Program& program, std::string_view name) {
 
 constexpr const char* kSquare = ".gradient.mean_square";
 
+/// The last product that was recorded with a matrix of the sub-layer.
+const Node* last_product_of(std::span<const Node> nodes, std::span<const ValueInfo> values,
+                            const std::string& sublayer) {
+  const Node* last = nullptr;
+  for (const Node& node : nodes)
+    if (node.op == LinearSpec::kOp &&
+        values[static_cast<size_t>(node.in[1])].name.starts_with(sublayer + "."))
+      last = &node;
+  return last;
+}
+
 bool is_trained_matrix(const Store& store, const ValueInfo& value) {
   return value.role == Role::Parameter && value.shape.rank == 2 &&
          store.parameters()[static_cast<size_t>(value.parameter)].trainable;
@@ -82,7 +93,8 @@ Program Look::record(Store& store, const BatchShape& shape, Gradients gradients,
   std::vector<ValueId> states{values_.embedding};
   for (const SublayerValues& s : values_.sublayers) {
     states.push_back(s.output);
-    if (gradients == Gradients::Branches) states.push_back(s.branch);
+    const Node* product = last_product_of(tape.nodes(), tape.values(), s.name);
+    if (gradients == Gradients::Products && product) states.push_back(product->out);
   }
   const bool backward = gradients != Gradients::None, norms = backward && gradients != Gradients::Kept;
   for (size_t v = 0; v < tape.values().size() && norms; ++v)
@@ -111,6 +123,10 @@ LiveMeasurements& Look::live() {
 
 const Shape& Look::shape(ValueId value) const {
   return program_.data().values[static_cast<size_t>(value)].shape;
+}
+
+const Node* Look::last_product(const SublayerValues& sublayer) const {
+  return last_product_of(program_.data().nodes, program_.data().values, sublayer.name);
 }
 
 std::vector<float> Look::read(ValueId value) const {

@@ -31,7 +31,7 @@ class Look {
   enum class Gradients : uint8_t {
     None,
     Norms,     ///< gradient_norm() only: the gradients share memory
-    Branches,  ///< in addition to Norms, of each sub-layer's branch
+    Products,  ///< in addition to Norms, at the product with each sub-layer's last matrix
     Kept,  ///< all can be read until another such program of the backend is replayed (SealOptions::reuse_bytes)
   };
   /// For batches of that shape, which put() copies in. Without `probabilities`, attention's probabilities take no
@@ -50,7 +50,7 @@ class Look {
   const ModelValues& values() const { return values_; }
   const Shape& shape(ValueId value) const;
   std::vector<float> read(ValueId value) const;           ///< as the last replay left it
-  std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, a state, or a branch
+  std::vector<float> read_gradient(ValueId value) const;  ///< of the embedding, a state, or a product
   double gradient_norm(const std::string& matrix) const;  ///< of a trainable parameter with rows and columns
 
   /// Lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
@@ -70,7 +70,11 @@ class Look {
   bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction) {
     return live().follow_norm(output, input, direction);
   }
-  bool carry_branch(size_t place, std::vector<float>& branch) { return live().carry_branch(place, branch); }
+  bool carry_branch(size_t place, ValueId product, std::vector<float>& direction) {
+    return live().carry_branch(place, product, direction);
+  }
+  /// The product with a sub-layer's last matrix: W_O, W_2. Null where none was recorded.
+  const Node* last_product(const SublayerValues& sublayer) const;
 
  private:
   Program record(Store& store, const BatchShape& shape, Gradients gradients, bool probabilities);

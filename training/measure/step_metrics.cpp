@@ -406,29 +406,54 @@ bool LiveMeasurements::follow_down(std::vector<float>& direction, const BranchRe
   return true;
 }
 
-bool LiveMeasurements::follow_norm(ValueId output, ValueId input, std::vector<float>& direction) {
-  if (output == input) return true;
+/// The norm that alone lies between two values, of kind None where they are one; nothing where more does.
+std::optional<LiveMeasurements::Norm> LiveMeasurements::norm_between(ValueId output, ValueId input) const {
+  if (output == input) return Norm{};
   const ProgramData& data = program_->data();
   const int32_t producer = data.values[static_cast<size_t>(output)].node;
-  if (producer < 0) return false;
+  if (producer < 0) return {};
   const Node& node = data.nodes[static_cast<size_t>(producer)];
   const Norm norm = norm_of(node, input);
-  if (norm.kind == NormKind::None || node.in[0] != input) return false;
+  return norm.kind == NormKind::None || node.in[0] != input ? std::nullopt : std::optional(norm);
+}
+
+bool LiveMeasurements::follow_norm(ValueId output, ValueId input, std::vector<float>& direction) {
+  const std::optional<Norm> norm = norm_between(output, input);
+  if (!norm) return false;
   const size_t sequences = std::exchange(rows_, direction.size() / width_);
-  transpose(map_of(norm), direction);
+  transpose(map_of(*norm), direction);
   rows_ = sequences;
   return true;
 }
 
-bool LiveMeasurements::carry_branch(size_t place, std::vector<float>& branch) {
-  const Sublayer& s = sublayers_[place];
-  if (s.read != kNone) return false;
-  const size_t sequences = std::exchange(rows_, branch.size() / width_);
-  load_scales(s);
-  if (s.scales_branch) multiply(branch, branch_scale_, width_);
-  total_.assign(branch.size(), 0.0f);
-  cpu::carry_rows(map_of(s.stream), branch.data(), total_.data(), static_cast<int64_t>(rows_),
+/// Applies a norm's derivative: its map to what is left without the part that lengthens or shortens its input.
+void LiveMeasurements::move_through(const Norm& norm, std::vector<float>& direction) {
+  if (norm.kind == NormKind::None) return;
+  const cpu::CarryMap map = map_of(norm);
+  if (!map.factor) {
+    load(norm.input, x_, direction.size());
+    if (map.centre) load(norm.mean, mean_, rows_);
+    for (size_t r = 0; r < rows_; ++r) {
+      float *z = &x_[r * width_], *d = &direction[r * width_];
+      for (size_t i = 0; i < width_; ++i) z[i] = (z[i] - (map.centre ? mean_[r] : 0)) * map.inverse_sigma[r];
+      const double along = cpu::dots(z, d, static_cast<int64_t>(width_)).ab / static_cast<double>(width_);
+      cpu::add_scaled(z, static_cast<float>(-along), d, static_cast<int64_t>(width_));
+    }
+  }
+  total_.assign(direction.size(), 0.0f);
+  cpu::carry_rows(map, direction.data(), total_.data(), static_cast<int64_t>(rows_),
                   static_cast<int64_t>(width_));
+}
+
+bool LiveMeasurements::carry_branch(size_t place, ValueId product, std::vector<float>& direction) {
+  const Sublayer& s = sublayers_[place];
+  const std::optional<Norm> after = norm_between(s.branch, product);
+  if (s.read != kNone || !after) return false;
+  const size_t sequences = std::exchange(rows_, direction.size() / width_);
+  move_through(*after, direction);
+  load_scales(s);
+  if (s.scales_branch) multiply(direction, branch_scale_, width_);
+  move_through(s.stream, direction);
   rows_ = sequences;
   return true;
 }

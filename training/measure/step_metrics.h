@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -136,9 +137,10 @@ class LiveMeasurements {
   bool follow_down(std::vector<float>& direction, const BranchReader& at);
   /// Takes a direction of `output` back to `input`; false unless nothing or one norm lies between them.
   bool follow_norm(ValueId output, ValueId input, std::vector<float>& direction);
-  /// Carries what a sub-layer would add (tokens, D) into the state after it, as it carries the branch itself; false for
-  /// several streams.
-  bool carry_branch(size_t place, std::vector<float>& branch);
+  /// Carries a small change (tokens, D) of `product` into the state after a sub-layer: through a norm behind it, if any,
+  /// the branch's scale, and the norm on the stream. LayerNorm and RMSNorm are linear at their input here; of norms with
+  /// a curve or a factor what they multiply by is held. False for several streams, and if more lies between.
+  bool carry_branch(size_t place, ValueId product, std::vector<float>& direction);
 
  private:
   /// A norm on the stream, through which components are carried.
@@ -184,6 +186,8 @@ class LiveMeasurements {
   StreamWeights weights_of(ValueId value, size_t to, std::vector<float>& host) const;
   cpu::CarryMap map_of(const Norm& norm);
   const float* element_factors(const Norm& norm);
+  std::optional<Norm> norm_between(ValueId output, ValueId input) const;
+  void move_through(const Norm& norm, std::vector<float>& direction);
   void transpose(const cpu::CarryMap& map, std::vector<float>& direction) const;
   void carry_older(const Norm& norm, cpu::CarryMap map, size_t count);
   void keep_layer_input(size_t count);

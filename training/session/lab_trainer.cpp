@@ -618,15 +618,15 @@ LabEntry* LabTrainer::looking() const {
   return least;
 }
 
-/// Measures at least one part, and as many more as take no time.
+/// Measures at least one part, and as many more as take no time, up to a result.
 void LabTrainer::look_some(LabEntry& seen) {
   constexpr auto kAtOnce = std::chrono::milliseconds(20);
   const auto until = Clock::now() + kAtOnce;
   try {
     do {
       if (!seen.looking->holds() || !seen.looking->next()) return seen.looking.reset();
-      if (seen.looking->worth_showing()) seen.inquiry = seen.looking->result();
-    } while (Clock::now() < until);
+    } while (!seen.looking->worth_showing() && Clock::now() < until);
+    if (seen.looking->worth_showing()) seen.inquiry = seen.looking->result();
   } catch (...) {
     seen.looking.reset();
     throw;

@@ -49,17 +49,10 @@ const Inside::Guess* first_guess(const Inside& found, const Inside::Lens& lens, 
   return each == 0 ? nullptr : &lens.guesses[static_cast<size_t>(token) * each];
 }
 
-/// The backward lens of a row; null where it was not measured.
+/// The backward lens of a row; null for the embedding, and where it was not measured.
 const Inside::BackwardLens* backward_lens_of(const Inside& found, int row) {
-  return found.backward_lens.empty() ? nullptr : &found.backward_lens[static_cast<size_t>(row)];
-}
-
-/// The changes at a token, the largest first; empty where its state has no gradient.
-std::span<const Inside::Change> changes_at(const Inside& found, const std::vector<Inside::Change>& all,
-                                           int token) {
-  const size_t each = all.size() / found.tokens.size();
-  const auto of_token = std::span(all).subspan(static_cast<size_t>(token) * each, each);
-  return each == 0 || of_token[0].token < 0 ? std::span<const Inside::Change>() : of_token;
+  return found.backward_lens.empty() || row == 0 ? nullptr
+                                                 : &found.backward_lens[static_cast<size_t>(row - 1)];
 }
 
 /// The logit that the branch of a row adds to the token's symbol; NaN where nothing is attributed.
@@ -69,17 +62,18 @@ float attribution_of(const Inside& found, int row, int token) {
   return parts.empty() ? std::numeric_limits<float>::quiet_NaN() : parts[static_cast<size_t>(token)];
 }
 
-/// How much the symbol gains that a step against the gradient raises most; NaN where none was measured.
-float most_raised(const Inside& found, int row, int token) {
+/// The symbol that a step raises most in a cell, and how much; no symbol where nothing was measured or moves.
+Inside::Change raised_at(const Inside& found, int row, int token) {
   const Inside::BackwardLens* lens = backward_lens_of(found, row);
-  const auto raised = lens ? changes_at(found, lens->raised, token) : std::span<const Inside::Change>();
-  return raised.empty() ? std::numeric_limits<float>::quiet_NaN() : raised[0].nats;
+  return lens ? lens->raised[static_cast<size_t>(token)] : Inside::Change();
 }
 
 /// Signed square root of the share of the largest, so that small values stay visible.
 float signed_share(float value, float most) {
   return most > 0 ? std::copysign(std::sqrt(std::fabs(value) / most), value) : 0;
 }
+
+float most_raised(const Inside& found, int row, int token) { return raised_at(found, row, token).nats; }
 
 /// The largest size of a number over all cells.
 float most_of(const Inside& found, float (*number)(const Inside& found, int row, int token)) {
@@ -111,10 +105,9 @@ void draw_cell(Ui& ui, const GridInput& given, const Cells& cells, int row, int 
     return found.attributed.symbol.empty() ? void() : p.hatch(cell, t.error, 2, 6);
   }
   if (given.shows == Shows::Learns) {
-    const float gain = most_raised(found, row, token);
-    if (!std::isfinite(gain)) return;
-    const Inside::Change& raised = changes_at(found, backward_lens_of(found, row)->raised, token)[0];
-    return draw_said(ui, cell, given, raised.token, gain / given.lengths.high);
+    const Inside::Change raised = raised_at(found, row, token);
+    return raised.token < 0 ? void()
+                            : draw_said(ui, cell, given, raised.token, raised.nats / given.lengths.high);
   }
   if (given.shows != Shows::Says) {
     const float length = length_of(found, given.shows, row, token);
@@ -204,18 +197,9 @@ std::string cell_words(const GridInput& given, Selection at) {
                      {{"layer", lens->layer == 0 ? tr("embedding") : lens->name},
                       {"word", word_of(given.inside, guess->token)},
                       {"share", number(100 * static_cast<double>(guess->probability), 2)}});
-  if (std::isfinite(most_raised(found, at.row, at.token))) {
-    const Inside::BackwardLens& moved = *backward_lens_of(found, at.row);
-    const Inside::Change &raised = changes_at(found, moved.raised, at.token)[0],
-                         &lowered = changes_at(found, moved.lowered, at.token)[0];
-    text +=
-        " " +
-        tr("A step against its gradient makes it say “{more}” more ({up} nats) and “{less}” less ({down}).",
-           {{"more", word_of(given.inside, raised.token)},
-            {"up", signed_nats(raised.nats)},
-            {"less", word_of(given.inside, lowered.token)},
-            {"down", signed_nats(lowered.nats)}});
-  }
+  if (const Inside::Change raised = raised_at(found, at.row, at.token); raised.token >= 0)
+    text += " " + tr("A step against the gradient raises “{word}” most ({nats} nats).",
+                     {{"word", word_of(given.inside, raised.token)}, {"nats", signed_nats(raised.nats)}});
   return text;
 }
 
@@ -233,12 +217,12 @@ void draw_legend(Ui& ui, Rect line, const GridInput& given) {
       "length of each token's state",
       "length of the loss gradient at each token's state",
       "what the model would say here, and how sure it is",
-      "what the state would say more after a step against its gradient, in nats for 1 % of its length",
+      "what a step against the gradient raises most, in nats for 1 % of the state's length",
       "what each sub-layer adds to the logit of the right next token",
       "where each head looks: queries down, keys across; a column for each layer, a row for each head"};
   if (given.shows == Shows::Learns && given.inside.found.backward_lens.empty()) {
     p.text_in(line, kTick, t.ink3,
-              tr("Nothing is read backward here: the model has no gradient, or more than one stream."));
+              tr("No gradient is read here: the model has none, or more than one stream."));
     return;
   }
   if (both && given.inside.found.attributed.symbol.empty()) {
@@ -621,18 +605,16 @@ std::vector<LensLine> guessed_lines(const Inside& found, size_t token) {
   return lines;
 }
 
-/// What a step against the gradient of each sub-layer would make it say more and, the last one, less.
+/// What the gradient asks for, and what a step raises and lowers most, by sub-layer.
 std::vector<LensLine> changed_lines(const Inside& found, size_t token) {
   std::vector<LensLine> lines;
   for (const Inside::BackwardLens& lens : found.backward_lens) {
     lines.push_back({lens.name, {}});
-    const auto add = [&](const Inside::Change& change) {
+    for (const auto* changes : {&lens.asked, &lens.raised, &lens.lowered}) {
+      const Inside::Change& change = (*changes)[token];
       lines.back().words.push_back(
           {change.token, signed_nats(change.nats), change.token == found.targets[token]});
-    };
-    std::ranges::for_each(changes_at(found, lens.raised, static_cast<int>(token)), add);
-    const auto lowered = changes_at(found, lens.lowered, static_cast<int>(token));
-    if (!lowered.empty()) add(lowered.front());
+    }
   }
   return lines;
 }
@@ -643,6 +625,7 @@ void draw_lens_line(Ui& ui, Rect line, const RunInside& inside, const LensLine& 
   const float width = line.w / static_cast<float>(std::max<size_t>(said.words.size(), 1));
   for (const LensWord& word : said.words) {
     Rect place = line.take_left(width - 12, 12);
+    if (word.token < 0) continue;
     ui.paint().text_in(place.take_right(44, 4), kMono, t.ink3, word.number, Align::Right);
     ui.paint().text_in(place, word.right ? TextStyle{Face::Bold, type::body} : kBody,
                        word.right ? t.ink : t.ink2, word_of(inside, word.token));
@@ -656,7 +639,7 @@ void draw_lens(Ui& ui, const Rect& rest, const GridInput& given) {
   const bool learns = given.shows == Shows::Learns && !found.backward_lens.empty();
   const std::vector<LensLine> lines = learns ? changed_lines(found, token) : guessed_lines(found, token);
   PanelOptions options;
-  options.title = tr(learns ? "After “{token}” a step against the gradient would teach"
+  options.title = tr(learns ? "After “{token}” a gradient asks, a step raises and lowers"
                             : "After “{token}” each layer would say",
                      {{"token", word_of(given.inside, found.tokens[token])}});
   options.term = learns ? "backward-lens" : "logit-lens";
@@ -664,11 +647,12 @@ void draw_lens(Ui& ui, const Rect& rest, const GridInput& given) {
   ui.mark(
       "inside/lens", rest, options.title,
       tr(learns
-             ? "d is the gradient of the loss at what a sub-layer adds for this token. A step of training moves "
-               "the state behind it along −d, and this says which two tokens become likelier there and which "
-               "one less likely, in nats for 1 % of the state's length: log softmax(E(y − εd)) − "
-               "log softmax(E(y)), E the last norm and the output layer. The right token is bold. Other tokens' "
-               "gradients and the answers of later layers are left out."
+             ? "d is the gradient of the loss at what a sub-layer adds for a token, x what its last matrix reads "
+               "there. First the token that −d raises most: the Backward Lens (Katz et al. 2024). Then those that "
+               "a step of gradient descent raises and lowers most, as it moves each token t along −Σ (x_s·x_t) d_s "
+               "over all tokens s. Both move the state y by 1 % of its length to y + u, and the last norm and "
+               "the output layer E read it: log softmax E(y + u) − log softmax E(y), in nats. The right token is "
+               "bold. Later layers do not answer."
              : "The model's output layer applied to the state behind each layer, the last layer on top: "
                "its three likeliest tokens. The right one is bold. Early layers were not trained to be "
                "read so."));
@@ -787,6 +771,12 @@ std::string row_name(const Inside& found, int row) {
   return row == 0 ? tr("embedding") : found.sublayers[static_cast<size_t>(row - 1)].name;
 }
 
+const std::string& map_help() {
+  return tr(
+      "The stream of the model: a row for each sub-layer, the embedding at the bottom, a column for each token. "
+      "Click a cell, or use the arrow keys, to choose a sub-layer and a token.");
+}
+
 std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
   const Inside& found = given.inside.found;
   const Theme& t = ui.theme();
@@ -797,12 +787,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
   draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
   const std::string name = fmt::format("inside/grid/{}", given.letter);
   HitOptions options{.arrows = true, .tooltip = false};
-  const Hit hit =
-      ui.hit(name, rest, cell_words(given, given.selected),
-             tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
-                "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
-                "token."),
-             options);
+  const Hit hit = ui.hit(name, rest, cell_words(given, given.selected), map_help(), options);
   ui.paint().fill(rest, t.sunk);
   for (int row = 0; row < cells.rows; ++row)
     for (int token = 0; token < cells.tokens; ++token) draw_cell(ui, given, cells, row, token);

@@ -161,7 +161,13 @@ void InsideScreen::find_sides(const LabView& view, double now) {
   for (const char letter : letters_) {
     const RunView& run = view.runs[static_cast<size_t>(view::find_run(view, letter))];
     const auto wanted = wanted_.find(letter);
-    sides_.push_back({&run, inside_of(run), wanted != wanted_.end() && now - wanted->second > kPatience});
+    const RunInside* newest = inside_of(run);
+    if (!newest) measured_.erase(letter);
+    if (newest && !newest->found.sublayers.empty()) measured_[letter] = run.inquiry;
+    const auto measured = measured_.find(letter);
+    sides_.push_back(
+        {&run, measured == measured_.end() ? nullptr : static_cast<const RunInside*>(measured->second.get()),
+         newest, wanted != wanted_.end() && now - wanted->second > kPatience});
   }
 }
 
@@ -170,30 +176,27 @@ void InsideScreen::find_sides(const LabView& view, double now) {
 void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
   due_ = false;
   for (const Side& side : sides_) {
-    Request now{.letter = side.run->letter, .spec = side.run->spec, .at = ui.time()};
+    Request now{.letter = side.run->letter,
+                .step = std::min(side.run->step, cursor),
+                .spec = side.run->spec,
+                .at = ui.time()};
     now.asked = {.text = text_,
                  .left_out = left_out_,
-                 .step = std::min(side.run->step, cursor),
                  .backward_lens = static_cast<Shows>(shows_) == Shows::Learns,
                  .draws = writing_ ? draws_ : Draws()};
     if (spectra_ && side.inside)
       now.asked.spectra_of = layer_of(side.inside->found, selection_in(*side.inside).row);
     const auto before = asked_.find(now.letter);
-    const bool ended = side.inside && !side.inside->whole && side.run->inquiry_parts == 0 && !waiting_;
+    const bool ended = side.newest && !side.newest->whole && side.run->inquiry_parts == 0 && !waiting_;
     if (before != asked_.end() && before->second.same(now) && !ended) {
-      const bool again = now.asked.step < side.run->step && side.inside &&
-                         side.inside->step != now.asked.step &&
+      const bool again = now.step < side.run->step && side.inside && side.inside->step != now.step &&
                          side.run->inquiry_parts > 0;  // its steps are being trained
-      if (!again && (!waiting_ || waiting_->letter != now.letter)) wanted_.erase(now.letter);
+      const bool reads = side.newest && side.newest->found.sublayers.empty();
+      if (!again && !reads && (!waiting_ || waiting_->letter != now.letter)) wanted_.erase(now.letter);
       continue;
     }
     // A step of training may wait for its look; a user's request is answered at once.
-    bool moved = false;
-    if (before != asked_.end()) {
-      InsideRequest at_step = before->second.asked;
-      at_step.step = now.asked.step;
-      moved = at_step == now.asked;
-    }
+    const bool moved = before != asked_.end() && before->second.asked == now.asked;
     const double wait = std::max(kWhilePlaying, kShareOfTraining * look_takes_);
     if (view.playing && moved && (side.run->inquiry_parts > 0 || now.at - before->second.at < wait)) {
       ui.animate();
@@ -205,7 +208,7 @@ void InsideScreen::ask(Ui& ui, const LabView& view, int cursor) {
     waiting_ = now;
     asked_[now.letter] = now;
     now.asked.run = view::find_run(view, now.letter);
-    if (now.asked.step == side.run->step) now.asked.step = -1;
+    if (now.step < side.run->step) now.asked.step = now.step;
     requests_.commands.emplace_back(look_command(now.asked));
   }
   for (const auto& [letter, since] : wanted_)
@@ -236,7 +239,7 @@ Selection InsideScreen::selection_in(const RunInside& inside) const {
 /// step has to be trained again first.
 std::string InsideScreen::waiting_words(const Side& side) const {
   const auto asked = asked_.find(side.run->letter);
-  if (asked == asked_.end() || asked->second.asked.step >= side.run->step)
+  if (asked == asked_.end() || asked->second.step >= side.run->step)
     return tr(side.inside ? "Measuring: below is still what was asked for before."
                           : "The model is reading the text.");
   return tr(
@@ -244,7 +247,7 @@ std::string InsideScreen::waiting_words(const Side& side) const {
           ? "Step {step} is trained again, then the model reads the text: below is still what was asked "
             "for before."
           : "Step {step} is trained again, then the model reads the text.",
-      {{"step", grouped(asked->second.asked.step)}});
+      {{"step", grouped(asked->second.step)}});
 }
 
 void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
@@ -256,10 +259,7 @@ void InsideScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
                          : "There is no model to look into: open one, or start a run in the Lab.")
       : why.empty() && !sides_.empty() ? waiting_words(sides_[0])
                                        : why;
-  ui.mark("inside/none", rect, words,
-          tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
-             "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
-             "token."));
+  ui.mark("inside/none", rect, words, map_help());
   Rect middle{rect.x + space::pad, rect.centre().y - 10, rect.w - 2 * space::pad, 60};
   ui.paint().text_wrapped(middle, kBody, ui.theme().ink2, words, 18);
   middle.take_top(28);
@@ -286,15 +286,13 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
                {"times", number(dominant->times, 3)}});
   if (side.older) p.fill(rest, t.panel.alpha(0.6f));
   if (said.empty()) return;
-  ui.mark(fmt::format("inside/state/{}", side.run->letter), line, said,
-          tr(dominant && !busy()
-                 ? "Taken over all tokens, shares and variances say what this one token does. So the own "
-                   "shares here are the median over the tokens, each token's share in its own state. A "
-                   "token dominates where its state is at least ten times as long as the median one, which "
-                   "is our rule."
-                 : "The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
-                   "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
-                   "token."));
+  ui.mark(
+      fmt::format("inside/state/{}", side.run->letter), line, said,
+      dominant && !busy()
+          ? tr("Taken over all tokens, shares and variances say what this one token does. So the own shares here are "
+               "the median over the tokens, each token's share in its own state. A token dominates where its state is "
+               "at least ten times as long as the median one, which is our rule.")
+          : map_help());
   line.take_left(p.text_in(line, kTick, t.ink2, said) + 12);
   line.take_top((line.h - kProgress) / 2);
   draw_progress(ui, line, *side.run);
@@ -319,10 +317,7 @@ void InsideScreen::draw_side(Ui& ui, Rect rest, const Side& side, bool alone) {
   p.text_in(title, {Face::Bold, type::title}, t.ink, words::spoken(side.run->name));
   const std::string& why = refused_[side.run->letter];
   if (!why.empty()) {
-    ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why,
-            tr("The stream of the model: a row for each sub-layer, the embedding at the bottom, a "
-               "column for each token. Click a cell, or use the arrow keys, to choose a sub-layer and a "
-               "token."));
+    ui.mark(fmt::format("inside/refused/{}", side.run->letter), rest, why, map_help());
     p.text_wrapped(rest, kBody, t.ink2, why, 18);
     return;
   }
@@ -390,7 +385,7 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
   } else {
     const bool room = rest.h >= kDetails + kMinMap + 22;
     const Side& detailed = detailed_side();
-    std::vector<std::string> sentences = sentences_of(*detailed.inside);
+    std::vector<std::string> sentences = sentences_of(*detailed.inside, selection_in(*detailed.inside).row);
     const std::string whole = fmt::format("{}", fmt::join(sentences, " "));
     const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
     const auto shown = [&] { return fmt::format("{}", fmt::join(sentences, " ")); };
@@ -417,7 +412,7 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
 
 const RunInside* InsideScreen::first_read() const {
   for (const Side& side : sides_)
-    if (side.inside) return side.inside;
+    if (side.newest) return side.newest;
   return nullptr;
 }
 
@@ -455,8 +450,8 @@ void InsideScreen::draw_head(Ui& ui, Rect rest, const LabView& view) {
       tr("What the model would say next if its output layer read the state there, and how sure it "
          "would be: the logit lens. It is taken behind whole layers, so a cell is as high as its "
          "layer."),
-      tr("What a step against the gradient makes the model say more, the state there moved by it: the Backward Lens (Katz "
-         "et al. 2024). It is measured when it is chosen."),
+      tr("What a step of gradient descent raises most in each state, beside what its own gradient asks for (the Backward "
+         "Lens, Katz et al. 2024). It is measured when it is chosen."),
       tr("How much each sub-layer adds to the logit of the right next token, the statistics of all norms held as they are: "
          "direct logit attribution (Elhage et al. 2021). Of what the model is not asked for, the token that it finds "
          "likeliest. It says nothing of what a sub-layer does through later ones."),
@@ -513,7 +508,7 @@ void InsideScreen::draw_draws(Ui& ui, Rect rest) {
 
 /// Draws the button "Write on", and appends the model's next token while it is pressed.
 void InsideScreen::draw_write_on(Ui& ui, Rect& row) {
-  const Side* side = first_read() ? &detailed_side() : nullptr;
+  const Side* side = std::ranges::any_of(sides_, &Side::inside) ? &detailed_side() : nullptr;
   ButtonOptions options{.selected = writing_, .style = {Face::Sans, type::title}};
   options.enabled = side && side->run->spec->model.architecture == Architecture::Decoder;
   const std::string label = tr("Write on");
@@ -629,10 +624,19 @@ void draw_columns(Ui& ui, const Rect& rest, const Rect& cells, const GridInput& 
   }
 }
 
-std::vector<std::string> sentences_of(const RunInside& inside) {
+std::vector<std::string> sentences_of(const RunInside& inside, int row) {
   constexpr double kOne = 0.95;  // a mean cosine from which on states count as one
   const Inside& found = inside.found;
   std::vector<std::string> sentences;
+  if (!found.backward_lens.empty() && row > 0) {
+    const Inside::BackwardLens& lens = found.backward_lens[static_cast<size_t>(row - 1)];
+    sentences.push_back(tr(
+        "{row}: at {asked} of {all} tokens the gradient asks for the right one, and at {raised} a step raises it most.",
+        {{"row", lens.name},
+         {"asked", right_of(found, lens.asked)},
+         {"all", std::ranges::count_if(found.targets, [](int32_t target) { return target >= 0; })},
+         {"raised", right_of(found, lens.raised)}}));
+  }
   if (!found.sublayers.empty() && std::isfinite(found.sublayers.back().token_cosine)) {
     const Inside::Sublayer& last = found.sublayers.back();
     sentences.push_back(
@@ -677,7 +681,7 @@ void InsideScreen::draw_save_menu(Ui& ui, const Rect& place) {
       {"json", tr("Save all numbers as JSON"),
        tr("All that is measured here, as normscope inspect --json writes it: stream, shares, "
           "attention, gradients, the logit lens.")}};
-  FileMenuOptions options{.enabled = first_read() != nullptr, .shortcut = "Ctrl+E"};
+  FileMenuOptions options{.enabled = std::ranges::any_of(sides_, &Side::inside), .shortcut = "Ctrl+E"};
   const std::string chosen =
       file_menu(ui, kMenu, place,
                 tr("Save what stands here as a picture or as numbers (Ctrl+E): a file for each model, into "

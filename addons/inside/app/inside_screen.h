@@ -45,9 +45,9 @@ std::string word_of(const RunInside& inside, int32_t token);
 /// "embedding" or the sub-layer's name.
 std::string row_name(const Inside& found, int row);
 int rows_of(const Inside& found);
-/// Says whether the tokens' states are one, which token the model foresaw worst, and which sub-layer turned its stream
+/// Says how often a row's gradient and step are right, where that was measured, whether the tokens' states are one, which token the model foresaw worst, and which sub-layer turned its stream
 /// most; a narrow line leaves the last ones out.
-std::vector<std::string> sentences_of(const RunInside& inside);
+std::vector<std::string> sentences_of(const RunInside& inside, int row);
 /// The layer of a row's sub-layer; 0: the embedding's row.
 int layer_of(const Inside& found, int row);
 
@@ -57,6 +57,8 @@ struct HeadChoice {
 };
 std::optional<HeadChoice> draw_all_heads(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
+/// What the map is, and how to choose a cell of it.
+const std::string& map_help();
 /// Draws the map, and returns the cell that the user chose in this frame.
 std::optional<Selection> draw_grid(ui::Ui& ui, ui::Rect rest, const GridInput& given);
 
@@ -92,18 +94,20 @@ class InsideScreen : public AppScreen {
   /// All that a look depends on.
   struct Request {
     char letter = 'A';
-    InsideRequest asked;
+    InsideRequest asked;  ///< but for the run and the step
+    int32_t step = 0;
     std::shared_ptr<const RunSpec> spec;
     double at = 0;  ///< UI time
     session::Ticket ticket = 0;
     bool same(const Request& other) const {
-      return letter == other.letter && asked == other.asked && spec == other.spec;
+      return letter == other.letter && asked == other.asked && step == other.step && spec == other.spec;
     }
   };
   /// One of the models shown.
   struct Side {
     const RunView* run = nullptr;
     const RunInside* inside = nullptr;  ///< null: not there yet
+    const RunInside* newest = nullptr;  ///< may have the tokens alone; null: not even these
     bool older = false;                 ///< a newer look is wanted and not ready
   };
 
@@ -118,7 +122,7 @@ class InsideScreen : public AppScreen {
   std::string waiting_words(const Side& side) const;
   const Side& detailed_side() const;
   Selection selection_in(const RunInside& inside) const;
-  const RunInside* first_read() const;  ///< whose tokens are shown; null: none was read yet
+  const RunInside* first_read() const;  ///< whose tokens are shown; null: there are none yet
   float head_height(ui::Ui& ui, float width) const;
   void draw_head(ui::Ui& ui, ui::Rect rest, const LabView& view);
   void draw_write_on(ui::Ui& ui, ui::Rect& row);
@@ -145,6 +149,7 @@ class InsideScreen : public AppScreen {
   char detailed_ = 0;        ///< the model that was chosen from last; 0: the first
   std::vector<Side> sides_;  ///< of this frame
   std::map<char, Request> asked_;
+  std::map<char, std::shared_ptr<const InquiryResult>> measured_;  ///< the newest look with its measurements
   std::map<char, std::string> refused_;
   std::optional<Request> waiting_;
   std::map<char, double> wanted_;  ///< by run: UI time at which the look that is shown became out of date

@@ -147,9 +147,12 @@ json backward_lens_of(const Inspection& of) {
   for (const Inside::BackwardLens& lens : of.inside.backward_lens) {
     const size_t tokens = of.inside.tokens.size(), each = lens.raised.size() / tokens;
     json by_token = json::array();
+    const auto at = [&](const std::vector<Inside::Change>& changes, size_t t) {
+      return changes_of(of, std::span(changes).subspan(t * each, each));
+    };
     for (size_t t = 0; t < tokens; ++t)
-      by_token.push_back({{"raised", changes_of(of, std::span(lens.raised).subspan(t * each, each))},
-                          {"lowered", changes_of(of, std::span(lens.lowered).subspan(t * each, each))}});
+      by_token.push_back(
+          {{"asked", at(lens.asked, t)}, {"raised", at(lens.raised, t)}, {"lowered", at(lens.lowered, t)}});
     all.push_back({{"name", lens.name}, {"layer", lens.layer}, {"tokens", std::move(by_token)}});
   }
   return all;

@@ -42,19 +42,11 @@ std::vector<float> read_by(std::span<const float> directions, std::span<const fl
   return parts;
 }
 
-const Node* product_with(const Program& program, const std::string& matrix) {
-  const ProgramData& data = program.data();
-  for (const Node& node : data.nodes)
-    if (node.op == LinearSpec::kOp && data.values[static_cast<size_t>(node.in[1])].name == matrix)
-      return &node;
-  return nullptr;
-}
-
 /// The part of each head, (heads, T): its output times its rows of the output matrix. Empty where more than a norm is
 /// between that product and the branch.
 std::vector<float> heads_of(Look& look, const Store& store, const SublayerValues& s, size_t heads,
                             std::span<const float> of_branch, size_t width) {
-  const Node* product = product_with(look.program(), s.name + ".wo");
+  const Node* product = look.last_product(s);
   std::vector<float> direction(of_branch.begin(), of_branch.end());
   if (!product || !look.follow_norm(s.branch, product->out, direction)) return {};
   const std::vector<float> read = look.read(product->in[0]), matrix = store.read(store.find(s.name + ".wo"));

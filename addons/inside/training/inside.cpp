@@ -131,25 +131,31 @@ std::vector<LayerState> states_of(const Look& look) {
   return states;
 }
 
-/// Which way a step against the gradient moves the embedding and each branch.
-std::vector<std::vector<float>> descents_of(const Look& look) {
-  std::vector<std::vector<float>> all{look.read_gradient(look.values().embedding)};
-  for (const SublayerValues& s : look.values().sublayers) all.push_back(look.read_gradient(s.branch));
-  for (std::vector<float>& descent : all)
-    for (float& x : descent) x = -x;
-  return all;
+/// The sum over tokens s of (x_t x_s) d_s, for each t.
+std::vector<float> mixed(const std::vector<float>& x, const std::vector<float>& d, size_t tokens) {
+  std::vector<float> sums(d.size());
+  const size_t reads = x.size() / tokens, width = d.size() / tokens;
+  for (size_t t = 0; t < tokens; ++t)
+    for (size_t s = 0; s < tokens; ++s) {
+      const double alike = cpu::dots(&x[t * reads], &x[s * reads], static_cast<int64_t>(reads)).ab;
+      cpu::add_scaled(&d[s * width], static_cast<float>(alike), &sums[t * width],
+                      static_cast<int64_t>(width));
+    }
+  return sums;
 }
 
-/// Nothing for a model with more than one stream.
-std::vector<DescendingState> descending_states(Look& look, std::vector<std::vector<float>> descents) {
-  const ModelValues& values = look.values();
-  std::vector<DescendingState> states;
-  for (size_t i = 0; i < descents.size(); ++i) {
-    const SublayerValues* s = i == 0 ? nullptr : &values.sublayers[i - 1];
-    if (s && (s->second != kNone || !look.carry_branch(i - 1, descents[i]))) return {};
-    states.push_back(
-        {{s ? s->name : "embedding", s ? s->layer : 0, look.read(s ? s->output : values.embedding), {}},
-         std::move(descents[i])});
+/// Nothing for a model with more than one stream, or with more than a norm between a last matrix and its branch.
+std::vector<MovingState> moving_states_of(Look& look, size_t tokens) {
+  std::vector<MovingState> states;
+  for (const SublayerValues& s : look.values().sublayers) {
+    const Node* product = look.last_product(s);
+    if (s.second != kNone || !product) return {};
+    MovingState moving{{s.name, s.layer, look.read(s.output), {}}, look.read_gradient(product->out), {}};
+    for (float& x : moving.asked) x = -x;
+    moving.written = mixed(look.read(product->in[0]), moving.asked, tokens);
+    for (std::vector<float>* direction : {&moving.asked, &moving.written})
+      if (!look.carry_branch(states.size(), product->out, *direction)) return {};
+    states.push_back(std::move(moving));
   }
   return states;
 }
@@ -255,6 +261,14 @@ std::optional<Dominant> dominant_of(const Inside& inside) {
   return most.times >= kDominates ? std::optional(most) : std::nullopt;
 }
 
+size_t right_of(const Inside& inside, std::span<const Inside::Change> changes) {
+  size_t right = 0;
+  for (size_t t = 0; t < inside.targets.size(); ++t)
+    right += inside.targets[t] >= 0 &&
+             changes[t * changes.size() / inside.targets.size()].token == inside.targets[t];
+  return right;
+}
+
 double own_share(const Inside::Sublayer& sublayer, bool dominated) {
   return dominated ? sublayer.token_share : sublayer.shares.back();
 }
@@ -270,7 +284,7 @@ InsideWork::InsideWork(Store& store, const ModelConfig& model, Batch text, const
 
 size_t InsideWork::parts() const {
   if (done_ == 0) return 1;
-  return 1 + states_.size() + descending_.size() + inside_.left_out.size() + leave_.size();
+  return 1 + states_.size() + moving_.size() + inside_.left_out.size() + leave_.size();
 }
 
 /// One pass over the text, for everything except the lenses and the losses without a part.
@@ -278,14 +292,13 @@ void InsideWork::look() {
   const auto width = static_cast<size_t>(model_.d_model);
   Look look(store_, model_, shape_of(text_),
             !asked_.gradients    ? Look::Gradients::None
-            : asked_.changes > 0 ? Look::Gradients::Branches
+            : asked_.changes > 0 ? Look::Gradients::Products
                                  : Look::Gradients::Norms,
             asked_.attention);
   look.put(text_);
   look.replay();
-  std::vector<std::vector<float>> descents;
   if (asked_.gradients) {  // first, as their memory serves what comes then
-    if (asked_.changes > 0) descents = descents_of(look);
+    if (asked_.changes > 0) moving_ = moving_states_of(look, text_.tokens.size());
     inside_.gradients = gradients_of(look, store_);
     take_state_gradients(look, inside_, width);
     look.drop_gradients();
@@ -314,7 +327,6 @@ void InsideWork::look() {
       inside_.sublayers[i].state = look.read(look.values().sublayers[i].output);
   }
   if (asked_.guesses > 0) states_ = states_of(look);
-  descending_ = descending_states(look, std::move(descents));
   leave_ = left_out_of(asked_, model_, store_, inside_.sublayers);
   std::ranges::reverse(leave_);
 }
@@ -326,9 +338,9 @@ bool InsideWork::next() {
   } else if (inside_.lens.size() < states_.size()) {
     inside_.lens.push_back(
         lens_of(store_, model_, text_, std::exchange(states_[inside_.lens.size()], {}), asked_.guesses));
-  } else if (const size_t place = inside_.backward_lens.size(); place < descending_.size()) {
+  } else if (const size_t place = inside_.backward_lens.size(); place < moving_.size()) {
     inside_.backward_lens.push_back(
-        backward_lens_of(store_, model_, std::exchange(descending_[place], {}), asked_.changes));
+        backward_lens_of(store_, model_, std::exchange(moving_[place], {}), asked_.changes));
   } else {
     Inside::LeftOut left = std::move(leave_.back());
     leave_.pop_back();
@@ -405,20 +417,18 @@ constexpr double kStep = 0.01;        ///< of a state's length
 constexpr size_t kTokensAtOnce = 64;  ///< whose logits are in memory together, twice
 
 /// Puts the states of some tokens, each a step along its direction, then each a step back. Says which have a direction.
-std::vector<bool> put_both_sides(const DescendingState& at, size_t first, size_t width,
-                                 std::span<float> states) {
-  const size_t count = states.size() / 2;
+std::vector<bool> put_both_sides(std::span<const float> states, std::span<const float> directions,
+                                 size_t width, std::span<float> both) {
   std::vector<bool> moves;
-  for (size_t to = 0; to < count; to += width) {
-    const std::span state = std::span(at.state).subspan(first * width + to, width),
-                    direction = std::span(at.direction).subspan(first * width + to, width);
+  for (size_t to = 0; to < states.size(); to += width) {
+    const std::span state = states.subspan(to, width), direction = directions.subspan(to, width);
     const double length = norm_of(direction);
     moves.push_back(length > 0 && std::isfinite(length));
     const double step = moves.back() ? kStep * norm_of(state) / length : 0;
     for (size_t i = 0; i < width; ++i) {
       const auto x = static_cast<double>(state[i]), by = step * static_cast<double>(direction[i]);
-      states[to + i] = static_cast<float>(x + by);
-      states[count + to + i] = static_cast<float>(x - by);
+      both[to + i] = static_cast<float>(x + by);
+      both[states.size() + to + i] = static_cast<float>(x - by);
     }
   }
   return moves;
@@ -434,36 +444,48 @@ std::vector<float> half_gain(Logits& logits, size_t from, size_t to) {
   return gain;
 }
 
-/// Appends the symbols with the largest gains, or the largest losses.
+/// Appends the symbols with the largest gains, or the largest losses; as many without a symbol if there are none.
 void append_changes(std::vector<float> gains, float sign, size_t count, std::vector<Inside::Change>& to) {
+  const size_t all = to.size() + count;
   for (float& gain : gains) gain *= sign;
   for (const int32_t token : largest(gains, count))
     to.push_back({token, sign * gains[static_cast<size_t>(token)]});
+  to.resize(all);
+}
+
+/// What the end of the model says more and less of states that move along their directions.
+void read_moved(Store& store, const ModelConfig& model, const LayerState& at,
+                std::span<const float> direction, int32_t changes, std::vector<Inside::Change>& raised,
+                std::vector<Inside::Change>& lowered) {
+  const auto width = static_cast<size_t>(model.d_model),
+             symbols = static_cast<size_t>(std::min(changes, model.vocabulary));
+  for (size_t first = 0; first < direction.size(); first += kTokensAtOnce * width) {
+    const size_t count = std::min(kTokensAtOnce * width, direction.size() - first);
+    Batch both(2, static_cast<int32_t>(count / width));
+    std::ranges::fill(both.targets, -1);
+    Program program = end_program(store, model, both);
+    const std::vector<bool> moves =
+        put_both_sides(std::span(at.state).subspan(first, count), direction.subspan(first, count), width,
+                       program.floats("state"));
+    program.replay({});
+    Logits logits(program);
+    for (size_t t = 0; t < moves.size(); ++t) {
+      const std::vector<float> gains =
+          moves[t] ? half_gain(logits, moves.size() + t, t) : std::vector<float>();
+      append_changes(gains, 1, symbols, raised);
+      append_changes(gains, -1, symbols, lowered);
+    }
+  }
 }
 
 }  // namespace
 
-Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const DescendingState& at,
+Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const MovingState& state,
                                       int32_t changes) {
-  Inside::BackwardLens lens{.name = at.name, .layer = at.layer};
-  const auto width = static_cast<size_t>(model.d_model), tokens = at.state.size() / width,
-             symbols = static_cast<size_t>(std::min(changes, model.vocabulary));
-  for (size_t first = 0; first < tokens; first += kTokensAtOnce) {
-    const size_t count = std::min(kTokensAtOnce, tokens - first);
-    Batch both(2, static_cast<int32_t>(count));
-    std::ranges::fill(both.targets, -1);
-    Program program = end_program(store, model, both);
-    const std::vector<bool> moves = put_both_sides(at, first, width, program.floats("state"));
-    program.replay({});
-    Logits logits(program);
-    for (size_t t = 0; t < count; ++t) {
-      const std::vector<float> gains = moves[t] ? half_gain(logits, count + t, t) : std::vector<float>();
-      append_changes(gains, 1, symbols, lens.raised);
-      append_changes(gains, -1, symbols, lens.lowered);
-      lens.raised.resize((first + t + 1) * symbols);
-      lens.lowered.resize((first + t + 1) * symbols);
-    }
-  }
+  Inside::BackwardLens lens{.name = state.name, .layer = state.layer};
+  read_moved(store, model, state, state.asked, changes, lens.asked, lens.lowered);
+  lens.lowered.clear();
+  read_moved(store, model, state, state.written, changes, lens.raised, lens.lowered);
   return lens;
 }
 
@@ -503,7 +525,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const InsideRequest&
   std::vector<int32_t> types = run.task().types(tokens);
   work_.emplace(run.store(), spec.model, passage_batch(spec.model, std::move(tokens), std::move(types)),
                 InsideQuestion{.guesses = 3,
-                               .changes = asked.backward_lens ? 2 : 0,
+                               .changes = asked.backward_lens ? 1 : 0,
                                .left_out = asked.left_out,
                                .heads_out = asked.left_out,
                                .draws = asked.draws});
@@ -511,6 +533,7 @@ InsideLook::InsideLook(Run& run, std::unique_ptr<Run> then, const InsideRequest&
 
 /// The spectra come before the losses without a part, as they take a single step.
 bool InsideLook::next() {
+  if (!std::exchange(told_, true)) return true;
   if (!work_->quick_done() || !spectra_of_ || found_.spectra_of) return work_->next();
   found_.spectra = next_spectra(*run_, spectra_of_);
   found_.spectra_of = spectra_of_;
@@ -518,7 +541,7 @@ bool InsideLook::next() {
 }
 
 bool InsideLook::worth_showing() const {
-  return done() == parts() || work_->done() == 1 || work_->heads_next() ||
+  return done() == parts() || work_->done() <= 1 || work_->heads_next() ||
          (work_->quick_done() && work_->found().left_out.empty());
 }
 
@@ -533,7 +556,7 @@ std::shared_ptr<const RunInside> InsideLook::found() const {
   for (const Inside::Lens& lens : inside->found.lens)
     for (const Inside::Guess& guess : lens.guesses) word(guess.token);
   for (const Inside::BackwardLens& lens : inside->found.backward_lens)
-    for (const auto* changes : {&lens.raised, &lens.lowered})
+    for (const auto* changes : {&lens.asked, &lens.raised, &lens.lowered})
       for (const Inside::Change& change : *changes)
         if (change.token >= 0) word(change.token);
   return inside;

@@ -82,22 +82,21 @@ struct Inside {
     int32_t token = -1;                                    ///< -1: none, as the gradient is zero
     float nats = std::numeric_limits<float>::quiet_NaN();  ///< of the logarithm of its probability
   };
-  /// The symbols that a step against the gradient makes more and less probable (the Backward Lens, Katz et al. 2024,
-  /// arXiv 2402.12865). The gradient of the matrix W that writes a branch is a sum over the tokens,
-  ///   dL/dW  =  sum over t of x_t' d_t
-  /// where W reads x_t and d_t is the gradient at the branch of t. A step of gradient descent moves this branch along
-  /// -d_t |x_t|^2, and along -d_s x_s x_t for each other token s. The lens reads the token's own part. As the logit
-  /// lens does, it lets the end of the model, E, read the state y_t right after the sub-layer:
-  ///   change of symbol v  =  half of  log softmax(E(y_t + u_t))_v - log softmax(E(y_t - u_t))_v
-  ///   u_t  =  -J d_t |y_t| / (100 |J d_t|)
-  /// J carries a branch into the state: by its scale and by a norm on the stream, whose statistics are held (exact for
-  /// LayerNorm and RMSNorm, as a gradient before them has no part along what they hold). The last norm in E is thus
-  /// linear, at y_t, and not applied to the gradient as if that were a state. Later sub-layers do not answer, and later
-  /// norms on the stream are left out. Of the embedding the branch is the embedding itself.
+  /// The gradients of a sub-layer as symbols (the Backward Lens, Katz et al. 2024, arXiv 2402.12865). Let W be its last
+  /// matrix, x_t what W reads at token t, and d_t the gradient of the loss at x_t W. Then dL/dW is the sum of x_t' d_t
+  /// over the tokens, and a step of gradient descent moves x_t W along
+  ///   w_t  =  - sum over s of (x_t x_s) d_s
+  /// while the token's own gradient asks for -d_t. As the logit lens does, this one lets the end of the model, E, read
+  /// the state y_t right after the sub-layer, which a change v_t of x_t W moves by J v_t (LiveMeasurements::carry_branch):
+  ///   change of a symbol  =  half of  log softmax(E(y_t + u_t)) - log softmax(E(y_t - u_t))
+  ///   u_t  =  J v_t |y_t| / (100 |J v_t|)
+  /// So the last norm is linear, at y_t, and not applied to the gradient as if that were a state. Later sub-layers do not
+  /// answer, later norms on the stream are left out, and the matrix alone is moved.
   struct BackwardLens {
-    std::string name;  ///< "L03.ffn"; "embedding" before the first
+    std::string name;  ///< "L03.ffn"
     int32_t layer = 0;
-    std::vector<Change> raised, lowered;  ///< (T, changes), the largest first
+    std::vector<Change> asked{};  ///< (T, changes): what -d_t raises most, the largest change first
+    std::vector<Change> raised{}, lowered{};  ///< the same of w_t
   };
   struct Gradient {
     std::string name;  ///< of a matrix: "L03.attn.wq"
@@ -135,6 +134,8 @@ struct Dominant {
 };
 /// Nothing where no token dominates.
 std::optional<Dominant> dominant_of(const Inside& inside);
+/// At how many tokens the first of the changes is the right symbol.
+size_t right_of(const Inside& inside, std::span<const Inside::Change> changes);
 /// The median over the tokens where one dominates, otherwise beta2.I.I over all.
 double own_share(const Inside::Sublayer& sublayer, bool dominated);
 
@@ -158,9 +159,9 @@ struct LayerState {
   std::vector<float> second;  ///< ResiDual's second stream; empty without one
 };
 
-/// A state, and which way a step against the gradient of its last branch moves it.
-struct DescendingState : LayerState {
-  std::vector<float> direction;  ///< (T,D)
+/// A state, the direction in which its own gradient asks to move, and the one in which a step moves it, (T,D).
+struct MovingState : LayerState {
+  std::vector<float> asked, written;
 };
 
 /// Measures one text part by part, quick answers before measurements of many passes: the look at all
@@ -173,7 +174,7 @@ class InsideWork {
   bool next();
   size_t done() const { return done_; }
   /// Whether only the losses with something left out remain.
-  bool quick_done() const { return done_ > states_.size() + descending_.size(); }
+  bool quick_done() const { return done_ > states_.size() + moving_.size(); }
   /// Whether the loss without the first head of a sub-layer is next.
   bool heads_next() const { return quick_done() && !leave_.empty() && leave_.back().head == 1; }
   size_t parts() const;
@@ -188,9 +189,9 @@ class InsideWork {
   Batch text_;
   InsideQuestion asked_;
   size_t done_ = 0;
-  std::vector<LayerState> states_;           ///< read by the lenses
-  std::vector<DescendingState> descending_;  ///< read by the backward lenses
-  std::vector<Inside::LeftOut> leave_;       ///< still to be left out, the last first
+  std::vector<LayerState> states_;      ///< read by the lenses
+  std::vector<MovingState> moving_;     ///< read by the backward lenses
+  std::vector<Inside::LeftOut> leave_;  ///< still to be left out, the last first
   Inside inside_;
 };
 
@@ -223,7 +224,7 @@ class Logits {
 /// has fewer symbols.
 Inside::Lens lens_of(Store& store, const ModelConfig& model, const Batch& text, const LayerState& state,
                      int32_t guesses);
-Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const DescendingState& state,
+Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const MovingState& state,
                                       int32_t changes);
 
 // The measurements above for a run's model at one step, with the text of each token.
@@ -266,9 +267,11 @@ class InsideLook : public Inquiry {
   /// and for a model that is not a decoder or encoder that writes symbols. `then` owns `run` if it is a copy.
   InsideLook(Run& run, std::unique_ptr<Run> then, const InsideRequest& asked);
   bool next() override;
-  size_t done() const override { return work_->done() + size_t{found_.spectra_of.has_value()}; }
-  size_t parts() const override { return work_->parts() + size_t{spectra_of_.has_value()}; }
-  /// True after the look itself, the lenses, the spectra, the losses without a sub-layer, and each sub-layer's heads.
+  size_t done() const override {
+    return size_t{told_} + work_->done() + size_t{found_.spectra_of.has_value()};
+  }
+  size_t parts() const override { return 1 + work_->parts() + size_t{spectra_of_.has_value()}; }
+  /// True after the tokens of the text, with which it begins, the look itself, the lenses, the spectra, the losses without a sub-layer, and each sub-layer's heads.
   bool worth_showing() const override;
   bool holds() const override { return found_.step == run_->steps_done(); }
   std::shared_ptr<const RunInside> found() const;
@@ -279,6 +282,7 @@ class InsideLook : public Inquiry {
   Run* run_;
   std::optional<int32_t> spectra_of_;
   std::optional<InsideWork> work_;
+  bool told_ = false;  ///< the tokens
   RunInside found_;
 };
 

@@ -153,52 +153,55 @@ void print_attention(const Inspection& of) {
   print_table("entropy of attention, nats: mean over the heads, and the heads at both ends", rows, "lrrr");
 }
 
-/// Shows the first guess at each token of a short text, otherwise several at the last.
-void print_lens(const Inspection& of) {
-  const Inside& in = of.inside;
-  const size_t tokens = in.tokens.size(), guesses = in.lens.front().guesses.size() / tokens,
-               last = tokens - 1;
-  const auto guess = [&](const Inside::Lens& lens, size_t t, size_t i) {
-    const Inside::Guess& g = lens.guesses[t * guesses + i];
-    return fmt::format("{} {:.2g}", shown_token(of, g.token), g.probability);
-  };
+/// A row with a head of its own for each of `rows`, then the first of what is found at each token of a short text,
+/// otherwise several at token `last`.
+void print_by_token(const Inspection& of, const std::string& title, Rows rows, std::string alignment,
+                    size_t found, size_t last,
+                    const std::function<std::string(size_t row, size_t token, size_t i)>& cell) {
+  const size_t tokens = of.inside.tokens.size();
   const bool each = tokens <= kMaxColumns;
-  Rows rows{{"layer", "loss"}};
-  for (size_t t = 0; each && t < tokens; ++t) rows.back().push_back(token_at(of, t));
-  const size_t columns = each ? tokens : std::min(guesses, kMaxGuesses);
-  if (!each) rows.back().push_back("at " + token_at(of, last));
-  for (const Inside::Lens& lens : in.lens) {
-    rows.push_back({lens.name, fmt::format("{:.4f}", lens.loss)});
-    for (size_t c = 0; c < columns; ++c)
-      rows.back().push_back(each ? guess(lens, c, 0) : guess(lens, last, c));
-  }
-  print_table("what each layer would say if the output layer read its state (the logit lens)", rows,
-              "lr" + std::string(columns, 'l'));
+  const size_t columns = each ? tokens : std::min(found, kMaxGuesses);
+  for (size_t t = 0; each && t < tokens; ++t) rows[0].push_back(token_at(of, t));
+  if (!each) rows[0].push_back("at " + token_at(of, last));
+  for (size_t r = 1; r < rows.size(); ++r)
+    for (size_t c = 0; c < columns; ++c) rows[r].push_back(each ? cell(r - 1, c, 0) : cell(r - 1, last, c));
+  print_table(title, rows, alignment + std::string(columns, 'l'));
 }
 
-/// Shows the symbol that is raised most at each token of a short text, otherwise several at the last one that is asked.
+void print_lens(const Inspection& of) {
+  const Inside& in = of.inside;
+  const size_t tokens = in.tokens.size(), guesses = in.lens.front().guesses.size() / tokens;
+  Rows rows{{"layer", "loss"}};
+  for (const Inside::Lens& lens : in.lens) rows.push_back({lens.name, fmt::format("{:.4f}", lens.loss)});
+  print_by_token(of, "what each layer would say if the output layer read its state (the logit lens)", rows,
+                 "lr", guesses, tokens - 1, [&](size_t row, size_t t, size_t i) {
+                   const Inside::Guess& g = in.lens[row].guesses[t * guesses + i];
+                   return fmt::format("{} {:.2g}", shown_token(of, g.token), g.probability);
+                 });
+}
+
+/// Shows what gradients ask for, and what a step raises, and at how many tokens that is the right symbol.
 void print_backward_lens(const Inspection& of) {
   const Inside& in = of.inside;
-  const size_t tokens = in.tokens.size(), found = in.backward_lens.front().raised.size() / tokens;
-  const bool each = tokens <= kMaxColumns;
-  const size_t last = last_asked(in), columns = each ? tokens : std::min(found, kMaxGuesses);
-  Rows rows{{"sub-layer"}};
-  for (size_t t = 0; each && t < tokens; ++t) rows.back().push_back(token_at(of, t));
-  if (!each) rows.back().push_back("at " + token_at(of, last));
-  for (const Inside::BackwardLens& lens : in.backward_lens) {
-    rows.push_back({lens.name});
-    for (size_t c = 0; c < columns; ++c) {
-      const Inside::Change& change = lens.raised[each ? c * found : last * found + c];
-      rows.back().push_back(
-          change.token < 0 ? "" : fmt::format("{} {:+.2g}", shown_token(of, change.token), change.nats));
-    }
-  }
-  print_table(
+  const size_t found = in.backward_lens.front().raised.size() / in.tokens.size();
+  const auto print = [&](const std::string& title,
+                         std::vector<Inside::Change> Inside::BackwardLens::*changes) {
+    Rows rows{{"sub-layer", "right"}};
+    for (const Inside::BackwardLens& lens : in.backward_lens)
+      rows.push_back({lens.name, std::to_string(right_of(in, lens.*changes))});
+    print_by_token(of, title, rows, "lr", found, last_asked(in), [&](size_t row, size_t t, size_t i) {
+      const Inside::Change& c = (in.backward_lens[row].*changes)[t * found + i];
+      return c.token < 0 ? "" : fmt::format("{} {:+.2g}", shown_token(of, c.token), c.nats);
+    });
+  };
+  print(
       fmt::format(
-          "what a step against the gradient makes likelier at each {}, in nats for 1 % of its state's length "
-          "(the backward lens)",
+          "what the gradient at each {} asks for (the backward lens), in nats for 1 % of the state's length, and "
+          "how often that is right",
           of.unit),
-      rows, "l" + std::string(columns, 'l'));
+      &Inside::BackwardLens::asked);
+  print(fmt::format("what a step against the gradient of the last matrix raises most at each {}", of.unit),
+        &Inside::BackwardLens::raised);
 }
 
 /// A row for each sub-layer and layer, then for each attention sub-layer a row with the change by head.

@@ -56,12 +56,15 @@ TEST_CASE("inside: what a step against the gradient would teach is measured when
   CHECK(window.value("inside/lens") == "After “8” each layer would say");
   window.click("inside/shows/learns");
   const Inside& found = window.of(0).found;
-  REQUIRE(found.backward_lens.size() == found.sublayers.size() + 1);
-  CHECK(window.value("inside/lens") == "After “8” a step against the gradient would teach");
-  const Inside::Change& raised = found.backward_lens[3].raised[(found.tokens.size() - 2) * 2];
+  REQUIRE(found.backward_lens.size() == found.sublayers.size());
+  CHECK(window.value("inside/lens") == "After “8” a gradient asks, a step raises and lowers");
+  const Inside::Change& raised = found.backward_lens[2].raised[found.tokens.size() - 2];
   CHECK(test::contains(window.value("inside/grid/A"),
-                       fmt::format("A step against its gradient makes it say “{}” more (+{} nats)",
-                                   raised.token, ui::number(static_cast<double>(raised.nats), 2))));
+                       fmt::format("A step against the gradient raises “{}” most (+{} nats)", raised.token,
+                                   ui::number(static_cast<double>(raised.nats), 2))));
+  CHECK(window.value("inside/sentence")
+            .starts_with(fmt::format("{}: at {} of 7 tokens the gradient asks", found.backward_lens[2].name,
+                                     right_of(found, found.backward_lens[2].asked))));
   window.click("inside/shows/length");
   CHECK(window.of(0).found.backward_lens.empty());
 }

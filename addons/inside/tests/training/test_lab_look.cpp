@@ -10,6 +10,10 @@ TEST_CASE(
   const auto run = make_run(small_spec("pre"), 3);
   InsideLook look(*run, nullptr, {.left_out = true, .spectra_of = 1, .backward_lens = true});
   REQUIRE(look.next());
+  CHECK(look.worth_showing());
+  CHECK(look.found()->found.tokens.size() >= 2);  // they stand there while the model reads
+  CHECK(look.found()->found.sublayers.empty());
+  REQUIRE(look.next());
   const auto first = look.found();
   const size_t layers = static_cast<size_t>(run->spec().model.stack().layers.size());
   const size_t heads = layers * static_cast<size_t>(run->spec().model.heads);
@@ -17,11 +21,11 @@ TEST_CASE(
   CHECK(first->found.sublayers.size() == 2 * layers);
   CHECK_FALSE(first->found.gradients.empty());
   CHECK(first->found.lens.empty());
-  CHECK(look.parts() == 1 + (layers + 1) + (2 * layers + 1) + 1 + 3 * layers +
+  CHECK(look.parts() == 1 + (layers + 1) + 2 * layers + 1 + 3 * layers +
                             heads);  // lenses with the embedding's, and the spectra
   while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
   CHECK(look.found()->found.backward_lens.empty());
-  while (look.found()->found.backward_lens.size() < 2 * layers + 1) REQUIRE(look.next());
+  while (look.found()->found.backward_lens.size() < 2 * layers) REQUIRE(look.next());
   CHECK_FALSE(look.found()->spectra_of);
   REQUIRE(look.next());
   CHECK(look.found()->spectra_of == 1);
