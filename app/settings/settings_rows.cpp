@@ -245,11 +245,6 @@ bool has_row(const Field& field, const LabView& view) {
     return std::ranges::any_of(view.runs,
                                [&](const RunView& run) { return test(unused_reason(*run.spec, field.key)); });
   };
-  const bool of_weights =
-      field.key == "model.init" || field.key == "model.memory";  // which a file has decided
-  if (of_weights &&
-      std::ranges::none_of(view.runs, [](const RunView& run) { return run.spec->train.init_from.empty(); }))
-    return view.runs.empty();
   const std::string_view place = place_of(field);
   if (place == kOfArchitecture || place == kOfPositions || place == kOfWindow ||
       (place == kOfData && field.type != FieldType::Text))

@@ -19,7 +19,7 @@ constexpr double kPatience = 0.3;       ///< seconds for which an older look is 
 constexpr float kDetails = 268, kMinMap = 210, kState = 16;
 
 constexpr float kLine = 21, kRow = 30;
-constexpr float kMaxLines = 3, kDraws = 220;  ///< width of the fields that say how a model writes
+constexpr float kMaxLines = 3, kDraws = 260;  ///< width of the fields that say how a model writes
 constexpr float kWideHead = 1150,
                 kChoice = 112;  ///< from this width on a row of choices, otherwise a list of this width
 constexpr float kMaxLoss = 12;  ///< nats: as dark as a token gets
@@ -496,7 +496,7 @@ void InsideScreen::draw_draws(Ui& ui, Rect rest) {
   rest = rest.take_top(kLine);
   const bool drawn = draws_.temperature > 0;
   field(
-      ui, "inside/temperature", rest.take_left(rest.w * 0.6f, 6), tr("temperature"), draws_.temperature,
+      ui, "inside/temperature", rest.take_left(rest.w * 0.5f, 6), tr("temperature"), draws_.temperature,
       tr("How the model writes on. 0: each time the token that it finds likeliest. T: a token drawn with the "
          "probabilities softmax(logits / T). The same text, temperature and seed write the same, as normscope "
          "inspect --continue does."),

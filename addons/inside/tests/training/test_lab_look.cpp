@@ -21,7 +21,7 @@ TEST_CASE(
   CHECK(first->found.sublayers.size() == 2 * layers);
   CHECK_FALSE(first->found.gradients.empty());
   CHECK(first->found.lens.empty());
-  CHECK(look.parts() == 1 + (layers + 1) + 2 * layers + 1 + 3 * layers +
+  CHECK(look.parts() == 1 + 1 + (layers + 1) + 2 * layers + 1 + 3 * layers +
                             heads);  // lenses with the embedding's, and the spectra
   while (look.found()->found.lens.size() < layers + 1) REQUIRE(look.next());
   CHECK(look.found()->found.backward_lens.empty());
