@@ -16,9 +16,9 @@ namespace normscope {
 /// Where a number is measured: "dec.L03.attn.head.2".
 struct NumberPlace {
   static constexpr int32_t kEvery = -1;
-  std::string_view stack;  ///< "", "enc.", "dec."
-  int32_t layer = 0;       ///< 0: of no layer; kEvery: "L*", each of them
-  std::string_view rest;   ///< "attn.head.2"
+  std::string_view stack;   ///< "", "enc.", "dec."
+  int32_t layer = 0;        ///< 0: of no layer; kEvery: "L*", each of them
+  std::string_view rest{};  ///< "attn.head.2"
 };
 NumberPlace place_of(std::string_view name);
 /// Puts a layer's number in place of "L*".
@@ -76,6 +76,8 @@ struct NumberPlot {
 };
 
 struct Number : NumberBase, NumberMore, NumberPlot {
+  constexpr Number(NumberBase base, NumberMore more = {}, NumberPlot plot = {})
+      : NumberBase(base), NumberMore(more), NumberPlot(plot) {}
   const char* path() const { return stat ? stat : name; }  ///< what follows the place in a history
   bool of_matrix() const { return of == Of::Parameter; }   ///< a plot lets the user choose the matrix
 };

@@ -94,7 +94,7 @@ class InsideScreen : public AppScreen {
   /// All that a look depends on.
   struct Request {
     char letter = 'A';
-    InsideRequest asked;  ///< but for the run and the step
+    InsideRequest asked{};  ///< but for the run and the step
     int32_t step = 0;
     std::shared_ptr<const RunSpec> spec;
     double at = 0;  ///< UI time
