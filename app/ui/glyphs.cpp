@@ -1,8 +1,5 @@
 #include "app/ui/glyphs.h"
 
-#include <fstream>
-#include <iterator>
-
 #include "app/ui/shapes.h"
 
 #define STBTT_STATIC
@@ -15,17 +12,9 @@
 #pragma GCC diagnostic pop
 
 namespace normscope::ui {
-namespace {
-
-std::string content_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-}  // namespace
 
 struct Glyphs::Font {
-  explicit Font(const std::string& path) : bytes(content_of(path)) {
+  explicit Font(const std::string& path) : bytes(font_bytes(path)) {
     const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
     // A file that is cut short is no font.
     const int offset = bytes.size() < 12 ? -1 : stbtt_GetFontOffsetForIndex(data, 0);

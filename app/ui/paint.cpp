@@ -614,6 +614,14 @@ std::vector<std::string> files_of_face(Face face, const std::vector<std::string>
   return files;
 }
 
+std::string font_bytes(const std::string& path) {
+  size_t size = 0;
+  void* const data = ImFileLoadToMemory(path.c_str(), "rb", &size);  // as ImGui reads its fonts
+  std::string bytes(static_cast<const char*>(data), data ? size : 0);
+  ImGui::MemFree(data);
+  return bytes;
+}
+
 Fonts load_fonts(const std::vector<std::string>& folders) {
   ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   Fonts fonts;

@@ -48,6 +48,8 @@ std::vector<std::string> default_font_folders();
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 /// The file of a face, or of the next best one, and the one of its symbols; what is not found is left out.
 std::vector<std::string> files_of_face(Face, const std::vector<std::string>& folders);
+/// Empty where it cannot be read.
+std::string font_bytes(const std::string& path);
 
 /// The sign of a UTF-8 text at `at`, which moves behind it; U+FFFD for bytes that are none.
 char32_t next_sign(std::string_view text, size_t& at);
