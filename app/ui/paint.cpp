@@ -604,14 +604,27 @@ std::vector<std::string> default_font_folders() {
   return folders;
 }
 
-std::vector<std::string> files_of_face(Face face, const std::vector<std::string>& folders) {
-  const Source& source = sources()[static_cast<size_t>(face)];
+namespace {
+
+/// The letters' file, or the next best, and the symbols', if that is another one.
+struct FaceFiles {
+  std::vector<std::string> files;
+  bool next_best = false;
+};
+FaceFiles find_face(const Source& source, const std::vector<std::string>& folders) {
   std::string letters = find(folders, source.files);
-  if (letters.empty()) letters = find(folders, source.other);
+  const bool next_best = letters.empty();
+  if (next_best) letters = find(folders, source.other);
   std::vector<std::string> files{letters, find(folders, {source.merge})};
   if (files[0] == files[1]) files.pop_back();
   std::erase(files, "");
-  return files;
+  return {std::move(files), next_best};
+}
+
+}  // namespace
+
+std::vector<std::string> files_of_face(Face face, const std::vector<std::string>& folders) {
+  return find_face(sources()[static_cast<size_t>(face)], folders).files;
 }
 
 std::string font_bytes(const std::string& path) {
@@ -631,11 +644,11 @@ Fonts load_fonts(const std::vector<std::string>& folders) {
     const Source& source = sources()[i];
     Fonts::Entry& entry = fonts.faces[i];
     entry.factor = source.factor;
-    if (find(folders, source.files).empty()) {
+    const auto [files, next_best] = find_face(source, folders);
+    if (next_best) {
       missing += (missing.empty() ? "" : ", ") + std::string(source.name);
       entry.factor = dejavu_factor;
     }
-    const std::vector<std::string> files = files_of_face(static_cast<Face>(i), folders);
     ImFontConfig first = config(false), second = config(true);
     if (!files.empty()) entry.font = atlas.AddFontFromFileTTF(files[0].c_str(), 0, &first);
     if (!entry.font) {

@@ -30,9 +30,9 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
 /// A line of a step, or the header of our log.
 bool is_of_log(std::string_view line, const NameMapping& mapping) {
   const std::optional<std::string_view> format = value_of(line, "format");
-  const auto is_there = [&](size_t rank) { return value_of(line, step_name(rank, mapping)).has_value(); };
-  return !has_history(line) && ((format && format->starts_with("\"normscope log")) ||
-                                std::ranges::any_of(std::views::iota(size_t{0}, kStepRanks), is_there));
+  const auto is_there = [&](std::string_view name) { return value_of(line, name).has_value(); };
+  return !has_history(line) &&
+         ((format && format->starts_with("\"normscope log")) || surest_step(mapping, is_there));
 }
 
 }  // namespace

@@ -263,16 +263,16 @@ std::optional<int32_t> whole_step(const InputValue& step) {
 
 /// Of its names the surest one counts. Throws Error where that has no step.
 void read_step_number(const InputValue& line, LogStep& out) {
-  for (size_t rank = 0; rank < kStepRanks; ++rank) {
-    const auto value = line.find(step_name(rank, out.names.mapping()));
-    if (!value || value->is_null()) continue;
-    const auto step = whole_step(*value);
-    if (!step) value->refuse(Message("a whole number from 0 to {}", kLastLogStep));
-    out.step = *step;
-    out.step_rank = rank;
-    return;
-  }
-  line.at("step").refuse(Message("a whole number from 0 to {}", kLastLogStep));
+  std::optional<InputValue> value;
+  const auto rank = surest_step(out.names.mapping(), [&](std::string_view name) {
+    value = line.find(name);
+    return value && !value->is_null();
+  });
+  const InputValue said = rank ? *value : line.at("step");
+  const auto step = whole_step(said);
+  if (!step) said.refuse(Message("a whole number from 0 to {}", kLastLogStep));
+  out.step = *step;
+  out.step_rank = rank.value_or(kStepRanks);
 }
 
 /// Reads the fields of a step's line that it can do without: what cannot be read is passed over.
@@ -491,14 +491,8 @@ bool some_name_of_loss(std::string_view beginning) {
   });
 }
 
-std::string_view step_name(size_t rank, const NameMapping& mapping) {
-  return rank == 0 ? std::string_view(mapping.step) : kStepNames[rank - 1];
-}
-
 std::optional<size_t> step_rank(std::string_view name, const NameMapping& mapping) {
-  for (size_t rank = 0; rank < kStepRanks; ++rank)
-    if (!name.empty() && name == step_name(rank, mapping)) return rank;
-  return {};
+  return surest_step(mapping, [name](std::string_view known) { return known == name; });
 }
 
 ScalarName ScalarNames::name(std::string_view name) const {
@@ -574,10 +568,9 @@ LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbou
   const InputValue value = InputValue::parse(as_json(line), {"line {}", number});
   about = {};
   const auto format = value.find("format");
-  const auto is_step = [&](size_t rank) {
-    return value.find(step_name(rank, step.names.mapping())).has_value();
-  };
-  const bool has_step = std::ranges::any_of(std::views::iota(size_t{0}, kStepRanks), is_step);
+  const bool has_step = surest_step(step.names.mapping(), [&](std::string_view name) {
+                          return value.find(name).has_value();
+                        }).has_value();
   if (format && (!has_step || is_our_format(*format))) {
     read_header(value, line, about);
     return LineKind::About;

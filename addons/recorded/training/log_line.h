@@ -40,8 +40,14 @@ inline constexpr std::span<const std::string_view> kDeclaredSteps = std::span(kS
 inline constexpr size_t kStepRanks = std::size(kStepNames) + 1;  ///< the first is the mapping's name
 /// The rank of a step's name, the surest 0; nothing for any other name.
 std::optional<size_t> step_rank(std::string_view name, const NameMapping& mapping);
-/// Empty where the mapping has none.
-std::string_view step_name(size_t rank, const NameMapping& mapping);
+/// The rank of the surest name that meets a test.
+template <typename Test>
+std::optional<size_t> surest_step(const NameMapping& mapping, const Test& test) {
+  if (!mapping.step.empty() && test(std::string_view(mapping.step))) return 0;
+  for (size_t rank = 1; rank < kStepRanks; ++rank)
+    if (test(kStepNames[rank - 1])) return rank;
+  return {};
+}
 
 /// The meaning of a scalar's name: a series, or a field and a tensor.
 struct ScalarName {

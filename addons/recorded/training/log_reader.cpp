@@ -179,6 +179,7 @@ void LogReader::know_format() {
 void LogReader::guess_format() {
   if (head_.starts_with("\x1f\x8b"))
     throw Error("{}: is compressed: expected what gunzip makes of it", path_);
+  if (std::exchange(guessed_, head_.size()) == head_.size()) return;
   const LogFormat format = format_of(head_, mapping_);
   if (std::exchange(format_, format) == format) return;
   runs_.clear();

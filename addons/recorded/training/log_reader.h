@@ -188,6 +188,7 @@ class LogReader {
   LogAbout about_;
   std::vector<std::unique_ptr<RunBuilder>> runs_;
   RunBuilder* newest_ = nullptr;     ///< the run of the line before
+  size_t guessed_ = 0;               ///< bytes of `head_` by which `format_` was told
   std::string head_;                 ///< the file's first bytes, until `known_`
   std::optional<LogFormat> format_;  ///< read so; a guess until `known_`, as a growing file may tell it late
   bool known_ = false;

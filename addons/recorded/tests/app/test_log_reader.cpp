@@ -257,6 +257,14 @@ TEST_CASE("a file is read as a whole would be, wherever it is cut and looked at"
   }
 }
 
+TEST_CASE("a name of nothing is no step where the mapping names none") {
+  LogReader reader("a.jsonl");
+  reader.take("{\"\":7,\"loss\":3}\n{\"\":9,\"step\":2,\"loss\":2,\"ü\":1}\n");
+  reader.finish();
+  CHECK(reader.file().broken == 1);
+  CHECK(reader.file().runs.at(0).seeds[0].history->loss().steps == std::vector<int32_t>{2});
+}
+
 TEST_CASE("a number where numbers by tensor may stand is the whole model's") {
   LogReader reader("a.jsonl");
   reader.take(step(1, ",\"grad_norm\":0.5") + step(2, ",\"grad_norm\":1.5,\"ü\":1"));
