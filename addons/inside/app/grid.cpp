@@ -651,7 +651,7 @@ void draw_lens(Ui& ui, const Rect& rest, const GridInput& given) {
                "there. First the token that −d raises most: the Backward Lens (Katz et al. 2024). Then those that "
                "a step of gradient descent raises and lowers most, as it moves each token t along −Σ (x_s·x_t) d_s "
                "over all tokens s. Both move the state y by 1 % of its length to y + u, and the last norm and "
-               "the output layer E read it: log softmax E(y + u) − log softmax E(y), in nats. The right token is "
+               "the output layer E read it: ½ (log softmax E(y + u) − log softmax E(y − u)), in nats. The right token is "
                "bold. Later layers do not answer."
              : "The model's output layer applied to the state behind each layer, the last layer on top: "
                "its three likeliest tokens. The right one is bold. Early layers were not trained to be "

@@ -453,10 +453,10 @@ void append_changes(std::vector<float> gains, float sign, size_t count, std::vec
   to.resize(all);
 }
 
-/// What the end of the model says more and less of states that move along their directions.
+/// What the end of the model says more, and where it is asked for less, of states that move along their directions.
 void read_moved(Store& store, const ModelConfig& model, const LayerState& at,
                 std::span<const float> direction, int32_t changes, std::vector<Inside::Change>& raised,
-                std::vector<Inside::Change>& lowered) {
+                std::vector<Inside::Change>* lowered) {
   const auto width = static_cast<size_t>(model.d_model),
              symbols = static_cast<size_t>(std::min(changes, model.vocabulary));
   for (size_t first = 0; first < direction.size(); first += kTokensAtOnce * width) {
@@ -473,7 +473,7 @@ void read_moved(Store& store, const ModelConfig& model, const LayerState& at,
       const std::vector<float> gains =
           moves[t] ? half_gain(logits, moves.size() + t, t) : std::vector<float>();
       append_changes(gains, 1, symbols, raised);
-      append_changes(gains, -1, symbols, lowered);
+      if (lowered) append_changes(gains, -1, symbols, *lowered);
     }
   }
 }
@@ -483,9 +483,8 @@ void read_moved(Store& store, const ModelConfig& model, const LayerState& at,
 Inside::BackwardLens backward_lens_of(Store& store, const ModelConfig& model, const MovingState& state,
                                       int32_t changes) {
   Inside::BackwardLens lens{.name = state.name, .layer = state.layer};
-  read_moved(store, model, state, state.asked, changes, lens.asked, lens.lowered);
-  lens.lowered.clear();
-  read_moved(store, model, state, state.written, changes, lens.raised, lens.lowered);
+  read_moved(store, model, state, state.asked, changes, lens.asked, nullptr);
+  read_moved(store, model, state, state.written, changes, lens.raised, &lens.lowered);
   return lens;
 }
 
