@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -36,7 +37,10 @@ Message one_of(const std::vector<Word>& words) {
   return {"{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back()};
 }
 
-/// The parts between the letters `at`, at least one; they are views of the text.
+/// The parts between the letters `at`, at least one; they are views of the text, so a text that ends with the statement is
+/// refused: a loop over its parts would read what is gone.
+template <std::same_as<std::string> Ending>
+std::vector<std::string_view> split(Ending&& text, char at) = delete;
 inline std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin <= text.size();) {

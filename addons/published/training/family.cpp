@@ -257,9 +257,10 @@ size_t places_in(const Family& family, std::span<const std::string> tensors) {
   std::set<std::string> places;
   for (const auto& [ours, row] : family.rows) places.insert(row.theirs.begin(), row.theirs.end());
   return static_cast<size_t>(std::ranges::count_if(tensors, [&](const std::string& tensor) {
+    std::string_view name = tensor;
+    if (name.starts_with(family.prefix)) name.remove_prefix(family.prefix.size());
     std::vector<std::string> parts;
-    for (const std::string_view part :
-         split(tensor.starts_with(family.prefix) ? tensor.substr(family.prefix.size()) : tensor, '.'))
+    for (const std::string_view part : split(name, '.'))
       parts.push_back(part.find_first_not_of("0123456789") == part.npos ? "*" : std::string(part));
     return places.contains(fmt::format("{}", fmt::join(parts, ".")));
   }));
