@@ -241,6 +241,12 @@ std::string RunResult::verdict_text() const {
   return ignores_source ? "ignores the source" : std::string(to_string(verdict));
 }
 
+double unigram_of_last(const Task& task, const RunSpec& spec, int32_t step, int32_t window) {
+  const uint64_t end = static_cast<uint64_t>(step) + kFirstBatch;
+  return unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(window), end, spec.train.batch,
+                               spec.model.sequence, static_cast<double>(spec.train.label_smoothing));
+}
+
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use) {
@@ -275,10 +281,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
     sum += loss.values[i];
   }
   out.loss = sum / out.window;
-  const uint64_t end = static_cast<uint64_t>(out.step) + kFirstBatch;
-  out.unigram =
-      unigram_cross_entropy(task, spec.seed, end - static_cast<uint64_t>(out.window), end, spec.train.batch,
-                            spec.model.sequence, static_cast<double>(spec.train.label_smoothing));
+  out.unigram = unigram_of_last(task, spec, out.step, out.window);
   return out;
 }
 
@@ -316,6 +319,36 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
     }
   }
   return table;
+}
+
+std::vector<experiments::Arm> arms_of(std::span<const RunResult> results) {
+  std::vector<experiments::Arm> arms;
+  for (const RunResult& r : results) {
+    auto arm = std::ranges::find(arms, r.label.letter, &experiments::Arm::letter);
+    if (arm == arms.end()) arm = arms.insert(arm, {r.label.letter, r.name, r.data, {}});
+    arm->seeds.push_back({r.label.seed, r.verdict, r.loss, r.unigram});
+  }
+  return arms;
+}
+
+std::vector<std::string> agreement_lines(std::span<const experiments::Arm> arms) {
+  std::vector<std::string> lines;
+  for (const experiments::Arm& arm : arms) {
+    const Verdicts verdicts = arm.verdicts();
+    const experiments::Summary above = arm.above_level();
+    if (verdicts.seeds() > 1)
+      lines.push_back(
+          fmt::format("{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats",
+                      arm.letter, arm.name, verdicts.count(Verdict::Stuck), verdicts.count(Verdict::Learns),
+                      verdicts.seeds(), frequencies_of(arm.data.unit), above.low, above.high));
+  }
+  return lines;
+}
+
+nlohmann::json results_json(const std::vector<RunResult>& results, std::span<const experiments::Arm> arms) {
+  nlohmann::json out = experiments::to_json(arms);
+  out["runs"] = to_json(table(results));
+  return out;
 }
 
 }  // namespace normscope::commands

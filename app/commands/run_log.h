@@ -13,6 +13,7 @@
 
 #include "engine/tape/program.h"
 #include "training/data/task.h"
+#include "training/experiments/arms.h"
 #include "training/experiments/table.h"
 #include "training/io/input_file.h"
 #include "training/io/output_file.h"
@@ -51,6 +52,9 @@ struct RunResult {
   std::string verdict_text() const;  ///< "stuck", "learns since step 46", "ignores the source"
 };
 
+/// The unigram cross-entropy of the tokens of the last `window` steps up to `step`, in nats; smoothed as the loss is.
+double unigram_of_last(const Task& task, const RunSpec& spec, int32_t step, int32_t window);
+
 /// Reads the result off a run's history. `validation` is NaN when not measured; `source_use` (evaluate.h)
 /// is NaN for a run without a source.
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
@@ -60,6 +64,14 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
 /// One row per result, with columns for the scores of the first result that has any. `clock` adds the time of
 /// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
+
+/// The results by their letters, each over its seeds.
+std::vector<experiments::Arm> arms_of(std::span<const RunResult> results);
+/// "A (Post-LN): stuck 5, learns 0 of 5 seeds; loss minus letter frequencies +0.005 to +0.006 nats", a line for each arm
+/// of several seeds.
+std::vector<std::string> agreement_lines(std::span<const experiments::Arm> arms);
+/// The table's rows as "runs", and what they come to over their seeds.
+nlohmann::json results_json(const std::vector<RunResult>& results, std::span<const experiments::Arm> arms);
 
 /// A file format in which other programs read the log of a run while it grows. Add-ons add rows LOG_FORM(constant) to
 /// their log_forms.def.

@@ -246,45 +246,85 @@ RunResult result_of(const RunView& run) {
                              std::numeric_limits<double>::quiet_NaN());
 }
 
-void print_spread(const RunView& run) {
-  std::vector<float> ends{run.history->loss().values.back()};
-  for (const RunSpread::Seed& seed : run.spread->each)
-    if (!seed.losses->empty()) ends.push_back(seed.losses->back());
-  const auto [low, high] = std::ranges::minmax_element(ends);
-  say("{}  last loss over {} seeds: {:.2f} to {:.2f}\n", run.letter, ends.size(), *low, *high);
+/// A run of the Lab and its reruns with other seeds.
+experiments::Arm arm_of(const RunView& run, double level) {
+  experiments::Arm arm{run.letter, run.name, *run.data, {}};
+  const std::shared_ptr<const Task> task = task_of(*run.spec);
+  const auto add = [&](uint64_t seed, std::span<const float> losses) {
+    RunSpec spec = *run.spec;
+    spec.seed = seed;
+    arm.seeds.push_back(experiments::end_of(spec, losses, level));
+    const auto steps = static_cast<int32_t>(losses.size());
+    arm.seeds.back().level = unigram_of_last(*task, spec, steps, loss_window(steps, {}));
+  };
+  add(run.spec->seed, run.history->loss().values);
+  for (const RunSpread::Seed& rerun : run.spread->each)
+    if (rerun.seed != run.spec->seed) add(rerun.seed, *rerun.losses);
+  return arm;
+}
+
+/// When results were there, in milliseconds.
+struct Ready {
+  double one = 0, three = 0, five = 0;
+};
+
+void say_instant(const LabView& view, const std::vector<RunResult>& results,
+                 std::span<const experiments::Arm> arms, const Ready& ready) {
+  say("{}", to_text(table(results, false), terminal_width()));
+  for (const std::string& line : agreement_lines(arms)) say("{}\n", line);
+  say("{} runs of {} steps on {} threads: there after {:.0f} ms, three seeds after {:.0f} ms, five after {:.0f} ms\n",
+      view.runs.size(), view.budget, view.threads, ready.one, ready.three, ready.five);
 }
 
 }  // namespace
 
-Exit run_instant(const MainOptions& options) {
+Exit run_instant(const MainOptions& options, bool as_json) {
   Lab lab(LabOptions{.threads = options.threads, .sample_text = false});
   const session::ReplaceRuns command = instant(replacing(main_runs(options).runs, false));
   for (const RunSpec& spec : command.runs) task_of(spec);  // read before the clock begins
   const auto begin = Clock::now();
   const session::Ticket ticket = lab.post(command);
   const auto refused = [&](const LabView& view) { return view.answered >= ticket && view.runs.empty(); };
-  const double first =
-      seconds_until(lab, begin, [&](const LabView& view) { return refused(view) || seeds_there(view) >= 1; });
+  const auto there = [&](int32_t seeds) {
+    return 1e3 * seconds_until(lab, begin, [&](const LabView& view) {
+             return refused(view) || seeds_there(view) >= seeds;
+           });
+  };
+  Ready ready{there(1)};
   if (refused(*lab.view())) throw CommandError(Exit::Usage, lab.view()->message);
-  const double three = seconds_until(lab, begin, [&](const LabView& view) { return seeds_there(view) >= 3; });
-  const double five = seconds_until(lab, begin, [&](const LabView& view) { return seeds_there(view) >= 5; });
+  ready.three = there(3), ready.five = there(5);
   const auto view = lab.view();
   std::vector<RunResult> results;
-  for (const RunView& run : view->runs) results.push_back(result_of(run));
-  say("{}", to_text(table(results, false), terminal_width()));
-  for (const RunView& run : view->runs) print_spread(run);
-  say("{} runs of {} steps on {} threads: there after {:.0f} ms, three seeds after {:.0f} ms, five after {:.0f} ms\n",
-      view->runs.size(), view->budget, view->threads, 1e3 * first, 1e3 * three, 1e3 * five);
+  std::vector<experiments::Arm> arms;
+  for (const RunView& run : view->runs) {
+    results.push_back(result_of(run));
+    arms.push_back(arm_of(run, view->unigram_entropy));
+  }
+  if (!as_json) {
+    say_instant(*view, results, arms, ready);
+    return Exit::Ok;
+  }
+  nlohmann::json told = results_json(results, arms);
+  told.update({{"format", "normscope instant 1"},
+               {"steps", view->budget},
+               {"threads", view->threads},
+               {"milliseconds", {ready.one, ready.three, ready.five}}});
+  say("{}\n", told.dump(1));
   return Exit::Ok;
 }
 
 void add_instant(CLI::App& app, Command& command) {
-  auto [sub, options] = add_command<MainOptions>(
+  struct InstantOptions : MainOptions {
+    bool json = false;
+  };
+  auto [sub, options] = add_command<InstantOptions>(
       app, command, "instant",
       "Small runs, trained whole as the window does at every change: what became of them, and when",
-      run_instant);
+      [](const InstantOptions& asked) { return run_instant(asked, asked.json); });
   add_main_runs(sub, options);
   add_threads(sub, options.threads);
+  sub.add_flag("--json", options.json,
+               "one JSON object instead of the table: the runs, and the arms over five seeds");
 }
 
 }  // namespace normscope::commands

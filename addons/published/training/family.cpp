@@ -216,13 +216,38 @@ std::string type_of_class(const InputValue& config) {
   return {};
 }
 
-/// The type of a model of which only the tensors tell it: "bert.encoder.layer.0.…" is of bert. Empty where none does.
-std::string type_of_tensors(std::span<const std::string> names) {
-  for (const auto& [type, family] : families())
+/// How many of these tensors a family has places for.
+size_t places_in(const Family& family, std::span<const std::string> tensors) {
+  std::set<std::string> places;
+  for (const auto& [ours, row] : family.rows) places.insert(row.theirs.begin(), row.theirs.end());
+  return static_cast<size_t>(std::ranges::count_if(tensors, [&](const std::string& tensor) {
+    std::string_view name = tensor;
+    if (name.starts_with(family.prefix)) name.remove_prefix(family.prefix.size());
+    std::vector<std::string> parts;
+    for (const std::string_view part : split(name, '.'))
+      parts.push_back(part.find_first_not_of("0123456789") == part.npos ? "*" : std::string(part));
+    return places.contains(fmt::format("{}", fmt::join(parts, ".")));
+  }));
+}
+
+/// The type of a model of which only the tensors tell it: the one whose prefix they have, "bert.encoder.layer.0.…", or
+/// else the one that has places for the most of them, if that is more than half. BERT's names are also those of younger
+/// families, whose files say their type; RoBERTa's have one type of symbols. Empty where several remain.
+std::string type_of_tensors(const InputValue& config, std::span<const std::string> names) {
+  std::vector<std::string> nearest;
+  size_t most = names.size() / 2;
+  for (const auto& [type, family] : families()) {
     if (family.prefix == type + "." &&
         std::ranges::any_of(names, [&](const std::string& name) { return name.starts_with(family.prefix); }))
       return type;
-  return {};
+    const size_t places = places_in(family, names);
+    if (places > most) nearest.clear();
+    if (places > names.size() / 2 && places >= most) nearest.push_back(type);
+    most = std::max(most, places);
+  }
+  if (nearest.size() == 1) return nearest.front();
+  const auto types = config.find("type_vocab_size");
+  return types && types->whole(1, 64) == 2 && std::ranges::count(nearest, "bert") > 0 ? "bert" : "";
 }
 
 /// The text of an error for a refused type: the nearest type that opens, where refused.toml names one.
@@ -250,20 +275,6 @@ std::string folder_type_of(const std::string& architecture) {
   const toml::table all = parse_toml(file_of(kRefused).text, "refused.toml");
   const std::string type = all["folder"][architecture].value_or(architecture);
   return families().contains(type) ? type : "";
-}
-
-/// How many of these tensors a family has places for.
-size_t places_in(const Family& family, std::span<const std::string> tensors) {
-  std::set<std::string> places;
-  for (const auto& [ours, row] : family.rows) places.insert(row.theirs.begin(), row.theirs.end());
-  return static_cast<size_t>(std::ranges::count_if(tensors, [&](const std::string& tensor) {
-    std::string_view name = tensor;
-    if (name.starts_with(family.prefix)) name.remove_prefix(family.prefix.size());
-    std::vector<std::string> parts;
-    for (const std::string_view part : split(name, '.'))
-      parts.push_back(part.find_first_not_of("0123456789") == part.npos ? "*" : std::string(part));
-    return places.contains(fmt::format("{}", fmt::join(parts, ".")));
-  }));
 }
 
 }  // namespace
@@ -303,7 +314,7 @@ const Family& family_of(const InputValue& config, const std::function<std::vecto
                            : type       ? type->text(kLongestType)
                            : config.find("architectures")
                                ? type_of_class(config)
-                               : type_of_tensors(tensors ? tensors() : std::vector<std::string>()));
+                               : type_of_tensors(config, tensors ? tensors() : std::vector<std::string>()));
   if (at != all.end()) return at->second;
   std::vector<std::string> known;
   for (const auto& [name, family] : all) known.push_back(name);

@@ -1,5 +1,7 @@
 // What is wrong with a published folder is one line that names it, before the weights take any memory; and what is read
 // comes in every type and spelling that files have.
+#include <cstring>
+
 #include "addons/published/training/family.h"
 #include "addons/published/training/model_folder.h"
 #include "addons/published/training/published.h"
@@ -8,6 +10,7 @@
 #include "engine/support/helpers.h"
 #include "refusals/refusals.h"
 #include "training/io/safetensors.h"
+#include "training/io/text.h"
 #include "training/io/toml.h"
 #include "training/run/checkpoint.h"
 
@@ -259,6 +262,18 @@ TEST_CASE("published: a config.json that names nothing leaves the family to the 
   copied.change("config.json", "\"model_type\"", "\"was\"");
   copied.change("config.json", "\"architectures\"", "\"were\"");
   CHECK(published::open(copied.folder.path.string(), 8).family->type == "bert");
+  // Saved without what stands before the names, as bert_ft of the package rxnfp.
+  std::string bytes = test::read_all(copied.folder.path / "model.safetensors");
+  uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof(length));
+  std::string header = bytes.substr(sizeof(length), length);
+  replace_each(header, "\"bert.", "\"");
+  header.resize(length, ' ');
+  copied.folder.write("model.safetensors", bytes.replace(sizeof(length), length, header));
+  CHECK(copied.refused() == "no error");
+  CHECK(published::open(copied.folder.path.string(), 8).family->type == "bert");
+  copied.change("config.json", "\"type_vocab_size\": 2", "\"type_vocab_size\": 1");
+  CHECK(contains(copied.refused(), "model_type is missing"));
   const FolderCopy other("gpt2");
   other.change("config.json", "\"model_type\"", "\"was\"");
   other.change("config.json", "\"architectures\"", "\"were\"");
