@@ -256,15 +256,18 @@ double loss_top(const LabView& view, view::LabData& data) {
     if (!line->empty() && std::isfinite(line->y.front()))
       top = std::max(top, static_cast<double>(line->y.front()));
   }
-  double end = 0;
+  double end = 0, forked = 0;
   for (const RunView& run : view.runs) {
     const auto line = data.loss(run);
-    // A fork's first loss says how much worse it is; other runs all begin high, and fall at once.
+    // How high a fork begins says how much worse it is; other runs all begin high, and fall at once.
+    for (const float loss : line->y)
+      if (run.forked_from >= 0 && std::isfinite(loss)) forked = std::max(forked, static_cast<double>(loss));
     const bool told = run.forked_from >= 0 || line->y.size() >= size_t{Plateau::kWindow};
     if (told && !line->empty() && std::isfinite(line->y.back()))
       end = std::max(end, static_cast<double>(line->y.back()));
   }
-  return top_of_losses(view.unigram_entropy, top, end) + 0.05;
+  const auto reaching = [&](double loss) { return top_of_losses(view.unigram_entropy, top, loss); };
+  return std::max(reaching(end), reaching(forked)) + 0.05;
 }
 
 // The lower end of the axis leaves a row of text below the entropy of the text, for the label, in a small plot too.
