@@ -111,7 +111,7 @@ Inspection inspected_of(const RunView& run, const RunInside& inside) {
   Inspection all{.name = run.name,
                  .decoder = run.spec->model.architecture == Architecture::Decoder,
                  .about = {{"run", run.name}, {"step", inside.step}}};
-  add_settings(all.about, *run.spec);
+  put_settings(all.about, *run.spec);
   if (run.spec->data.name == "passage") all.unit = "token";
   all.text_of = [&inside](int32_t token) {
     const auto at = inside.words.find(token);

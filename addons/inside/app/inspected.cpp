@@ -276,7 +276,7 @@ class NormsPicture {
 
 }  // namespace
 
-void add_settings(json& about, const RunSpec& spec) {
+void put_settings(json& about, const RunSpec& spec) {
   about["vocabulary"] = spec.model.vocabulary;
   for (const char* key :
        {"model.architecture", "model.layers", "model.d_model", "model.heads", "model.kv_heads",

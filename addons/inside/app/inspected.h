@@ -18,7 +18,7 @@ struct Inspection {
 };
 
 /// Adds the model's settings, in the words of a configuration.
-void add_settings(nlohmann::json& about, const RunSpec& spec);
+void put_settings(nlohmann::json& about, const RunSpec& spec);
 /// A token in quotes with its control characters escaped, or its number where it has no text.
 std::string shown_token(const Inspection& inspected, int32_t token);
 /// The root of the mean of |x|^2 over all tokens, from their norms.

@@ -455,7 +455,7 @@ Exit inspect_published(InspectOptions options, Backend& backend) {
                  {"model_type", model.family->type}, {"parameters", parameters},
                  {"bytes_in_files", in_files},       {"bytes_here", here},
                  {"machine_bytes", machine_memory()}};
-  add_settings(shown.about, model.spec);
+  put_settings(shown.about, model.spec);
   shown.text_of = [&](int32_t token) {
     if (!tokenizer) return std::string();
     const std::string text = tokenizer->decode({&token, 1}, Special::Kept);
@@ -502,7 +502,7 @@ Exit inspect_saved(const InspectOptions& options, Backend& backend) {
                  {"run", shown.name},
                  {"step", run->steps_done()},
                  {"parameters", parameters_of(run->store())}};
-  add_settings(shown.about, run->spec());
+  put_settings(shown.about, run->spec());
   shown.text_of = [&](int32_t token) { return task->label(token); };
   if (!options.json) {
     say("{} after {} steps, in {}\n", shown.name, run->steps_done(), options.model);
