@@ -3,6 +3,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "test_paths.h"
 #include "training/measure/numbers.h"
 #include "training/run/run.h"
 #include "training/support/tiny.h"
