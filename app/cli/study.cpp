@@ -136,6 +136,10 @@ Exit train_study(const StudyOptions& options, const StudyWork& work, const Study
                  const experiments::RunnerOptions& runner) {
   experiments::ResultStore store = store_of(options);
   const InterruptGuard guard;
+  std::optional<Silence> silence;  // who asks for JSON alone is a program, which reads nothing else
+  if (options.out.empty() && work.outputs.empty() && !files.json.empty() &&
+      (files.csv + files.svg + files.markdown).empty())
+    silence.emplace();
   Bars bars;
   const StudyResults count = work.train(store, runner, std::ref(bars));
   bars.clear();

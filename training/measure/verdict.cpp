@@ -149,6 +149,23 @@ bool began_below(std::span<const RunEvent> events, int32_t step) {
          });
 }
 
+std::vector<RunEvent> events_of(const Series& loss, double level, int32_t warmup) {
+  std::vector<RunEvent> events;
+  Plateau plateau;
+  for (size_t i = 0; i < loss.steps.size(); ++i) {
+    const int32_t step = loss.steps[i];
+    if (!std::isfinite(loss.values[i])) {
+      events.push_back({step, RunEvent::Kind::NonFinite, {}});
+      break;
+    }
+    if (!std::isfinite(level)) continue;
+    const auto so_far = std::span(loss.values).first(i + 1);
+    if (const auto kind = plateau.update(step, static_cast<double>(loss.values[i]), level, warmup, so_far))
+      events.push_back({step, *kind, {}});
+  }
+  return events;
+}
+
 Message to_string(const Verdict& verdict) {
   if (verdict.kind == Verdict::Learns) return Message("learns since step {}", verdict.since);
   if (verdict.kind == Verdict::Returned) return Message("returned at step {}", verdict.since);

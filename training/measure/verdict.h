@@ -155,6 +155,10 @@ inline Verdict verdict_of(const History& history, int32_t step = std::numeric_li
   return verdict_of(history.events(), step);
 }
 
+/// The events of a run of which the losses alone are known: where it leaves the plateau, returns, is stuck, and where it is
+/// no longer finite. `level`: as Plateau's; NaN: unknown.
+std::vector<RunEvent> events_of(const Series& loss, double level, int32_t warmup);
+
 /// The loss of knowing nothing: ln of the number of symbols, or of classes.
 double guessing_loss(const ModelConfig& model);
 

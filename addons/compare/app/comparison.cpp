@@ -183,25 +183,6 @@ Yardstick yardstick_of(const Recording& run, const SeedRecord& seed, const Serie
   return by;
 }
 
-/// Applies the rule of training/measure/verdict.h to the losses of a log that names no events. Without a
-/// level, which the plateau needs, it finds only losses that are not finite.
-std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
-  std::vector<RunEvent> events;
-  Plateau plateau;
-  for (size_t i = 0; i < loss.steps.size(); ++i) {
-    const int32_t step = loss.steps[i];
-    if (!std::isfinite(loss.values[i])) {
-      events.push_back({step, RunEvent::Kind::NonFinite, {}});
-      break;
-    }
-    if (!std::isfinite(level)) continue;
-    const auto so_far = std::span(loss.values).first(i + 1);
-    if (const auto kind = plateau.update(step, static_cast<double>(loss.values[i]), level, warmup, so_far))
-      events.push_back({step, *kind, {}});
-  }
-  return events;
-}
-
 /// Reads what to_string(Verdict) writes; nothing for any other text.
 std::optional<Verdict> verdict_from(std::string_view text) {
   for (size_t kind = 0; kind < static_cast<size_t>(Verdict::Failed); ++kind) {
@@ -227,7 +208,7 @@ std::optional<SeedVerdict> verdict_of(const Recording& run, const SeedRecord& se
     return said ? SeedVerdict{*said} : SeedVerdict{{}, seed.said};
   }
   const Verdict found =
-      judge(normscope::verdict_of(events_from(loss, by.level, warmup_of(run))), loss.values, by);
+      judge(normscope::verdict_of(events_of(loss, by.level, warmup_of(run))), loss.values, by);
   const bool decided = found.kind != Verdict::Kind::Undecided || !events.empty();
   return decided || std::isfinite(seed.number(records::kUnigram)) ? std::optional(SeedVerdict{found})
                                                                   : std::nullopt;

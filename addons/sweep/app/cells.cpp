@@ -3,6 +3,7 @@
 #include <iterator>
 
 #include "app/words/words.h"
+#include "training/experiments/arms.h"
 #include "training/io/text.h"
 #include "training/measure/theory/theory.h"
 
@@ -26,29 +27,12 @@ constexpr MetricInfo kMetrics[] = {
     {"measured", "{number} at the end, the largest", "", true, [](const Cell& c) { return c.measured; }},
 };
 
-/// The finite numbers of the known runs by seed, their mean and, of two or more, the deviation.
-std::vector<double> spread_over(const Cell& cell, double RunNumbers::*number, double& mean,
-                                double& deviation) {
-  mean = deviation = kUnknown;
+/// Over the known runs.
+experiments::Summary summary_of(const Cell& cell, double RunNumbers::*number) {
   std::vector<double> values;
   for (const auto& run : cell.runs)
-    if (run && std::isfinite((*run).*number)) values.push_back((*run).*number);
-  if (values.empty()) return values;
-  const double count = static_cast<double>(values.size());
-  double sum = 0, square = 0;
-  for (const double value : values) sum += value;
-  mean = sum / count;
-  for (const double value : values) square += (value - mean) * (value - mean);
-  if (values.size() > 1) deviation = std::sqrt(square / (count - 1));
-  return values;
-}
-
-void summarise_losses(Cell& cell) {
-  cell.low = cell.high = kUnknown;
-  const std::vector<double> losses = spread_over(cell, &RunNumbers::loss, cell.mean, cell.deviation);
-  if (losses.empty()) return;
-  cell.low = *std::ranges::min_element(losses);
-  cell.high = *std::ranges::max_element(losses);
+    if (run) values.push_back((*run).*number);
+  return experiments::summary_of(values);
 }
 
 /// The geometric mean of `of` over the known runs; NaN when one is not finite or there is none.
@@ -102,13 +86,14 @@ void Cell::summarise() {
   for (const auto& run : runs)
     if (run) verdicts.add(run->verdict);
   verdict = verdicts.shared();
-  summarise_losses(*this);
-  spread_over(*this, &RunNumbers::score, score, score_deviation);
+  const experiments::Summary losses = summary_of(*this, &RunNumbers::loss),
+                             scores = summary_of(*this, &RunNumbers::score);
+  mean = losses.mean, low = losses.low, high = losses.high, deviation = losses.deviation;
+  score = scores.mean, score_deviation = scores.deviation;
   gradient = geometric(*this, [](const RunNumbers& run) { return run.gradient_first; });
   ratio = geometric(*this, [](const RunNumbers& run) { return run.gradient_first / run.gradient_last; });
-  double spread = kUnknown;
-  spread_over(*this, &RunNumbers::beta2, beta2, spread);
-  spread_over(*this, &RunNumbers::asked, measured, spread);
+  beta2 = summary_of(*this, &RunNumbers::beta2).mean;
+  measured = summary_of(*this, &RunNumbers::asked).mean;
   for (const auto& run : runs) {
     if (!run) continue;
     if (!std::isfinite(level)) level = run->level;

@@ -124,7 +124,7 @@ TEST_CASE("arms: only equal seeds are paired, and losses on other data are not c
 }
 
 TEST_CASE("arms: the losses alone say what a run came to") {
-  const RunSpec spec = small_spec("post");
+  const RunSpec spec = make_run(small_spec("post"))->spec();  // with the number of its symbols
   const auto end = [&](auto&& loss_at) {
     std::vector<float> losses;
     for (int step = 1; step <= 300; ++step) losses.push_back(static_cast<float>(loss_at(step)));

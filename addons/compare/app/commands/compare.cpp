@@ -340,30 +340,6 @@ std::string lab_picture_path(const std::string& folder, bool dark) {
 
 std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
-/// Sums up the seeds of each run: "A (Post-LN): stuck 5, learns 0 of 5 seeds; loss minus …".
-std::vector<std::string> agreement_lines(const CompareStudy& study) {
-  std::vector<std::string> lines;
-  for (const ConfigRun& run : study.letters()) {
-    int32_t stuck = 0, learns = 0, count = 0;
-    double most = -INFINITY, least = INFINITY;
-    const RunResult* any = nullptr;
-    for (const RunResult& r : study.results()) {
-      if (r.label.letter != run.letter) continue;
-      any = &r;
-      ++count;
-      stuck += r.verdict == Verdict::Stuck;
-      learns += r.learns();
-      most = std::max(most, r.loss - r.unigram);
-      least = std::min(least, r.loss - r.unigram);
-    }
-    if (count > 1)
-      lines.push_back(fmt::format(
-          "{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats", run.letter,
-          any->name, stuck, learns, count, frequencies_of(any->data.unit), least, most));
-  }
-  return lines;
-}
-
 std::string compare_command_of(const MainOptions& options, const BackendOptions& backend,
                                std::string_view between) {
   std::string line = "normscope compare";
@@ -382,17 +358,16 @@ std::string compare_command_of(const MainOptions& options, const BackendOptions&
 }
 
 nlohmann::json compared_json(const CompareStudy& study, int32_t seeds) {
-  return {{"format", "normscope compare table 1"},
-          {"seeds", seeds},
-          {"complete", study.complete()},
-          {"runs", to_json(table(study.results()))}};
+  nlohmann::json out = results_json(study.results(), arms_of(study.results()));
+  out.update({{"format", "normscope compare table 2"}, {"seeds", seeds}, {"complete", study.complete()}});
+  return out;
 }
 
 std::string compared_page(const CompareStudy& study, const std::string& command) {
   std::string out =
       fmt::format("# Comparison\n\nMade by `{}`.\n\n{}", command, to_markdown(table(study.results(), false)));
   const char* before = "\n- ";
-  for (const std::string& line : agreement_lines(study)) {
+  for (const std::string& line : agreement_lines(arms_of(study.results()))) {
     out += before + line + "\n";
     before = "- ";
   }
@@ -402,7 +377,7 @@ std::string compared_page(const CompareStudy& study, const std::string& command)
 void show_compared(const CompareStudy& study, int32_t seeds) {
   say("{}", to_text(table(study.results()), terminal_width()));
   if (seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
-  for (const std::string& line : agreement_lines(study)) say("{}\n", line);
+  for (const std::string& line : agreement_lines(arms_of(study.results()))) say("{}\n", line);
   flush();
 }
 
@@ -428,13 +403,10 @@ Exit close_compared(const CompareStudy& study, const StudyOptions& options, cons
   return Exit::Ok;
 }
 
-/// Without a `folder` it writes the files of `study_options` alone, for a program that calls it: where that asks for
-/// the table as JSON, standard output stays empty.
+/// Without a `folder` it writes the files of `study_options` alone, for a program that calls it.
 Exit train_compared(const MainOptions& options, const StudyOptions& study_options,
                     const std::string& folder) {
-  std::optional<Silence> silence;
   const bool trains = !study_options.dry_run && study_options.print_command.empty();
-  if (trains && folder.empty() && !study_options.files.json.empty()) silence.emplace();
   auto [runs, link] = main_runs(options);
   if (link)  // the link says how far, and with which seed
     override_runs(runs, "", options.steps > 0 ? 0 : link->step, -1);
