@@ -24,6 +24,9 @@ done
 if [[ $# -eq 0 ]]; then # those of other add-ons, with the program that is built
   for tests in addons/*/tests/python; do "$python" -m unittest discover --start-directory "$tests" --verbose; done
 fi
+# Needs no package; numpy and pandas are used where they are, and the program is the one that is built.
+(cd "$package/tests" && NORMSCOPE="${NORMSCOPE:-$PWD/../../../../build/release/normscope}" PYTHONPATH="$package" \
+  "$python" -m unittest test_lab)
 if ! "$python" -c "import torch" 2>/dev/null; then
   echo "skipped make test-python: PyTorch is not installed and no package index is reachable"
   exit 0

@@ -1,5 +1,5 @@
 """Records a training run for the program normscope: `normscope.watch(model, optimizer, "run.jsonl")`, one line.
-`normscope.open("run.jsonl")` shows it in the program's window.
+`normscope.open("run.jsonl")` shows it in the program's window. `normscope.compare` trains runs and judges them.
 
 PyTorch is imported when `watch` is first called; `normscope.jax` is for JAX and Flax. addons/recorded/README.md has the rest.
 """
@@ -11,9 +11,19 @@ if TYPE_CHECKING:
     import os
     import subprocess
 
+    from ._lab import Comparison, Error, compare
     from ._watch import Recording
 
-__all__ = ["open", "watch"]
+__all__ = ["Comparison", "Error", "compare", "open", "watch"]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what needs the program when it is first asked for: a recording needs none."""
+    if name not in ("Comparison", "Error", "compare"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _lab
+
+    return getattr(_lab, name)
 
 
 def open(*paths: Union[str, "os.PathLike[str]"]) -> "subprocess.Popen[bytes]":

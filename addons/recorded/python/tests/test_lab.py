@@ -1,0 +1,126 @@
+"""`normscope.compare`, against the program: skipped where there is none that knows `settings --json`."""
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+import normscope
+from normscope import _lab, _program
+
+TINY = {"layers": 2, "d_model": 16, "steps": 8}
+PROGRAM = _program.find()
+
+
+def learned(finding: object, why: str = "") -> "dict[str, object]":
+    return {"A": 5, "B": 0, "neither": 0, "p": 0.0625, "finding": finding, "why": why}
+
+
+class Grammar(unittest.TestCase):
+    def setUp(self) -> None:
+        arms = [{"run": run, "name": run, "seeds": [1, 2, 3, 4, 5], "verdict": verdict, "verdicts": {"learns": 5},
+                 "loss": {"low": 1, "high": 2}, "why": "seeds disagree"} for run, verdict in (("A", "learns"), ("B", None))]
+        pair = {"runs": ["A", "B"], "learns_earlier": learned({"arm": "A", "strength": "holds"}),
+                "ends_lower": learned(None, "one seed: expected at least 3")}
+        self.lab = _lab.Comparison({"arms": arms, "pairs": [pair], "runs": []}, None)
+
+    def test_statements(self) -> None:
+        for statement, begin in (("A learns earlier than B", "holds in 5 of 5 pairs (sign test p = 0.062); rule: "),
+                                 ("B learns earlier than A", "does not hold in 5 of 5 pairs"),
+                                 ("not B learns earlier than A", "holds in 5 of 5"),
+                                 ("A ends lower than B", "cannot be told: one seed: expected at least 3"),
+                                 ("A learns", "holds: learns 5 of 5"), ("A is stuck", "does not hold"),
+                                 ("not A is stuck", "holds"), ("B learns", "cannot be told: seeds disagree")):
+            with self.subTest(statement):
+                self.assertTrue(str(self.lab.verdict(statement)).startswith(begin), self.lab.verdict(statement))
+
+    def test_nonsense(self) -> None:
+        for statement in ("", "A", "A wins", "A learns earlier than A", "C learns", "A learns earlier than D", "a learns"):
+            with self.subTest(statement), self.assertRaises(normscope.Error):
+                self.lab.verdict(statement)
+
+
+def verdicts_of_a_fork(queue: "multiprocessing.Queue[list[str]]") -> None:
+    queue.put(list(normscope.compare(A="post", B="pre", seeds=3, **TINY).arms))
+
+
+def knows_settings() -> bool:
+    try:
+        return bool(_lab.run("settings", "--json"))
+    except normscope.Error:
+        return False
+
+
+@unittest.skipUnless(knows_settings(),
+                     "no program that knows `settings --json`")
+class Trained(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        patch = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder.name})
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_numbers_are_those_of_the_program(self) -> None:
+        lab = normscope.compare(A="post", B=dict(placement="pre", warmup=4), seeds=3, **TINY)
+        path = self.folder / "own.json"
+        subprocess.run([PROGRAM, "compare", "--run", "A=post", "--run", "B=pre", "--set", "B:train.warmup=4", "--set",
+                        "model.layers=2", "--set", "model.d_model=16", "--steps", "8", "--seeds", "3", "--json", str(path)],
+                       check=True, capture_output=True)
+        self.assertEqual(lab.told, json.loads(path.read_text()))
+        series = lab.A.series("L*.ffn.w2.grad_norm")
+        self.assertEqual((len(series), len(series[0])), (8, 2))
+        with mock.patch.dict(sys.modules, {"numpy": None, "pandas": None}):
+            self.assertIsInstance(lab.A.series("L*.ffn.w2.grad_norm"), list)
+            self.assertEqual(lab.table, lab.told["runs"])
+        self.assertIn("Post-LN", lab._repr_html_())
+        with self.assertRaises(normscope.Error):
+            lab.A.series("no such number")
+
+    def test_one_seed_is_no_finding(self) -> None:
+        lab = normscope.compare(A="post", B="pre", seeds=1, **TINY)
+        for statement in ("A ends lower than B", "A learns"):
+            self.assertEqual(lab.verdict(statement).strength, "cannot be told")
+
+    def test_errors_come_before_training(self) -> None:
+        for wanted, line in (({"A": "psot", "B": "pre"}, "psot"), ({"A": "post"}, "expected A and B"),
+                             ({"A": "post", "B": "pre", "wamrup": 3}, r"\[wamrup\]"),
+                             ({"A": "post", "B": "pre", "lr": "fast"}, r"\[train.lr\] 'fast': expected a number from 0 to 100"),
+                             ({"A": "post", "B": "pre", "layers": 2.5}, "a whole number"),
+                             ({"A": "post", "B": "pre", "norm": "lm"}, "expected ln"),
+                             ({"A": "post", "B": "pre", "seeds": 0}, "seeds 0")):
+            with self.subTest(line), self.assertRaisesRegex(normscope.Error, line):
+                normscope.compare(**wanted)
+
+    def test_a_forked_process_compares(self) -> None:
+        context = multiprocessing.get_context("fork")
+        queue = context.Queue()
+        process = context.Process(target=verdicts_of_a_fork, args=(queue,))
+        process.start()
+        self.assertEqual(queue.get(timeout=60), ["A", "B"])
+        process.join()
+
+    def test_an_interruption_keeps_what_is_done(self) -> None:
+        code = "import normscope; normscope.compare(A='post', B='pre', seeds=300, layers=2, d_model=16, steps=8)"
+        started = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, env={**os.environ,
+                                   "PYTHONPATH": str(pathlib.Path(normscope.__file__).parents[1])})
+        store = self.folder / "normscope/results"
+        end = time.monotonic() + 60
+        while time.monotonic() < end and not any(path.is_file() for path in store.rglob("*")):
+            time.sleep(0.05)
+        started.send_signal(signal.SIGINT)
+        self.assertIn(b"KeyboardInterrupt", started.communicate(timeout=60)[1])
+        self.assertTrue(any(path.is_file() for path in store.rglob("*")))
+
+
+if __name__ == "__main__":
+    unittest.main()
