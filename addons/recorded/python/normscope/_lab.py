@@ -94,6 +94,8 @@ def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, A
     fields = {field["key"]: field for field in json.loads(run("settings", "--json"))}
     words = []
     for letter, wanted in [*runs.items(), ("", common)]:
+        if not isinstance(wanted, (str, dict)):
+            raise Error(f"run {letter}: {wanted!r}: expected a preset's name or a dict of settings")
         settings = {"preset": wanted} if isinstance(wanted, str) else dict(wanted)
         if letter:
             words += ["--run", f"{letter}={settings.pop('preset', None) or settings.get('placement') or 'post'}"]

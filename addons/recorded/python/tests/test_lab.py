@@ -92,7 +92,7 @@ class Trained(unittest.TestCase):
             self.assertEqual(lab.verdict(statement).strength, "cannot be told")
 
     def test_errors_come_before_training(self) -> None:
-        for wanted, line in (({"A": "psot", "B": "pre"}, "psot"), ({"A": "post"}, "expected A and B"),
+        for wanted, line in (({"A": "psot", "B": "pre"}, "psot"), ({"A": "post"}, "expected A and B"), ({"A": 3, "B": "pre"}, "run A: 3"),
                              ({"A": "post", "B": "pre", "wamrup": 3}, r"\[wamrup\]"),
                              ({"A": "post", "B": "pre", "lr": "fast"}, r"\[train.lr\] 'fast': expected a number from 0 to 100"),
                              ({"A": "post", "B": "pre", "layers": 2.5}, "a whole number"),
