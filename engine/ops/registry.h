@@ -29,6 +29,7 @@ struct OpTraits {
   size_t inputs = 0;         ///< forward inputs at most
   size_t optional = 0;       ///< how many of the last inputs may be kNone
   uint8_t integers = 0;      ///< a bit for each input that is read as integers; the others are read as reals
+  uint8_t constants = 0;     ///< a bit for each input of reals that backward takes for a constant: it has no gradient
   bool measures = false;     ///< its forward writes a number to the stats block
   bool counts_rows = false;  ///< its saved[1] is the share of each row in a mean; 0: it does not count
   bool differentiable = true;  ///< has a backward

@@ -76,7 +76,9 @@ Program::Buffer Program::kept(std::string_view name, bool gradient) const {
   const float* p = gradient ? executable_->gradient(v) : executable_->value(v);
   if (p == nullptr && gradient)
     fail("program",
-         "'{}' has no gradient: expected a value on the way from a trainable parameter to the loss", name);
+         "'{}' has no gradient: expected a value on the way to the loss, from a trainable parameter or an "
+         "input with InputOptions::gradient",
+         name);
   if (p == nullptr) fail("program", "'{}' is not stored: expected SealOptions::keep_probabilities", name);
   const ValueInfo& info = data_->values[static_cast<size_t>(v)];
   if (!executable_->keeps_results() &&

@@ -13,6 +13,11 @@ namespace {
 
 bool is_probe(const Instruction& i) { return traits_of(i.op).duty == Duty::Probe; }
 
+/// Whether a gradient of the node's output can pass to its input k.
+bool passes_to(const Node& node, size_t k) {
+  return node.in[k] != kNone && (traits_of(node.op).constants >> k & 1) == 0;
+}
+
 Instruction instruction_of(const Tape& tape, int32_t index, Phase phase) {
   const Node& node = tape.nodes()[static_cast<size_t>(index)];
   Instruction i{node};
@@ -25,23 +30,25 @@ Instruction instruction_of(const Tape& tape, int32_t index, Phase phase) {
 
 std::vector<bool> mark_gradients(const Tape& tape, ValueId loss) {
   const size_t n = tape.values().size();
-  std::vector<bool> trainable(n, false), reached(n, false), needed(n, false);
+  std::vector<bool> asked(n, false), reached(n, false), needed(n, false);
   for (size_t v = 0; v < n; ++v) {
     const ValueInfo& info = tape.values()[v];
-    if (info.role == Role::Parameter)
-      trainable[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].trainable;
+    asked[v] = info.role == Role::Parameter
+                   ? tape.store().parameters()[static_cast<size_t>(info.parameter)].trainable
+                   : info.gradient;
   }
-  for (const Node& node : tape.nodes())  // forward: does it depend on something trainable?
-    for (ValueId v : node.in)
-      if (v != kNone && trainable[static_cast<size_t>(v)]) trainable[static_cast<size_t>(node.out)] = true;
+  for (const Node& node : tape.nodes())  // forward: does it depend on something whose gradient is asked for?
+    for (size_t k = 0; k < node.in.size(); ++k)
+      if (passes_to(node, k) && asked[static_cast<size_t>(node.in[k])])
+        asked[static_cast<size_t>(node.out)] = true;
   if (loss == kNone) return needed;
   reached[static_cast<size_t>(loss)] = true;
   // backward: does the loss depend on it?
   for (auto node = tape.nodes().rbegin(); node != tape.nodes().rend(); ++node)
     if (reached[static_cast<size_t>(node->out)])
-      for (ValueId v : node->in)
-        if (v != kNone) reached[static_cast<size_t>(v)] = true;
-  for (size_t v = 0; v < n; ++v) needed[v] = trainable[v] && reached[v];
+      for (size_t k = 0; k < node->in.size(); ++k)
+        if (passes_to(*node, k)) reached[static_cast<size_t>(node->in[k])] = true;
+  for (size_t v = 0; v < n; ++v) needed[v] = asked[v] && reached[v];
   return needed;
 }
 
@@ -58,14 +65,15 @@ std::vector<Instruction> emit_backward(const Tape& tape, const std::vector<bool>
   std::vector<bool> written(tape.values().size(), false);
   if (loss == kNone || !needs_gradient[static_cast<size_t>(loss)]) return out;
   written[static_cast<size_t>(loss)] = true;
-  for (size_t k = tape.nodes().size(); k-- > 0;) {
-    const Node& node = tape.nodes()[k];
+  for (size_t n = tape.nodes().size(); n-- > 0;) {
+    const Node& node = tape.nodes()[n];
     if (!written[static_cast<size_t>(node.out)]) continue;  // no gradient arrives here
-    Instruction backward = instruction_of(tape, static_cast<int32_t>(k), Phase::Backward);
+    Instruction backward = instruction_of(tape, static_cast<int32_t>(n), Phase::Backward);
     bool any = false;
-    for (ValueId v : node.in) {
+    for (size_t k = 0; k < node.in.size(); ++k) {
+      const ValueId v = node.in[k];
       Write mode = Write::Skip;
-      if (v != kNone && needs_gradient[static_cast<size_t>(v)]) {
+      if (passes_to(node, k) && needs_gradient[static_cast<size_t>(v)]) {
         mode = written[static_cast<size_t>(v)] ? Write::Add : Write::Assign;
         written[static_cast<size_t>(v)] = true;
         any = true;
@@ -266,7 +274,8 @@ void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& ins
                            std::span<const ValueId> kept, bool keep_parameters) {
   std::vector<Lifetime> shared = lifetimes(tape, instructions, true);
   std::erase_if(shared, [&](const Lifetime& l) {
-    return (keep_parameters && tape.value(l.value).role == Role::Parameter) ||
+    const ValueInfo& value = tape.value(l.value);
+    return (keep_parameters && value.role == Role::Parameter) || value.gradient ||
            std::ranges::find(kept, l.value) != kept.end();
   });
   plan.gradient_reused.assign(tape.values().size(), false);
@@ -325,6 +334,13 @@ void check_options(const Tape& tape, const SealOptions& options) {
     fail("seal", "the loss {} has {} numbers: expected one", loss.name, loss.shape.size());
 }
 
+/// Whether a parameter has a gradient.
+bool trains(const Tape& tape, const std::vector<bool>& needs_gradient) {
+  for (size_t v = 0; v < needs_gradient.size(); ++v)
+    if (needs_gradient[v] && tape.values()[v].role == Role::Parameter) return true;
+  return false;
+}
+
 }  // namespace
 
 Program seal(const Tape& tape, const SealOptions& options) {
@@ -335,7 +351,7 @@ Program seal(const Tape& tape, const SealOptions& options) {
   if (backward && options.update != kNoOp && !tape.store().has_moments())
     fail("seal", "the Store has values alone: expected Store::materialize() for a step that updates them");
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
-  if (backward && options.update != kNoOp && std::ranges::find(needs_gradient, true) == needs_gradient.end())
+  if (backward && options.update != kNoOp && !trains(tape, needs_gradient))
     fail("seal", "the loss {} depends on no trainable parameter: expected one, or update = kNoOp",
          tape.value(options.loss).name);
   passes::check_sites(tape);

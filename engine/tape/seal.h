@@ -17,8 +17,8 @@ struct SealOptions {
   bool clip = false;                     ///< global-norm clipping; the bound is StepInputs.clip
   /// Memory is used again once no later instruction reads it: the memory of values in a forward program, of
   /// activations' gradients in a program with backward. All such programs of a backend share this memory. The bits are
-  /// the same. Until one of them is replayed next, the results of the last instruction and the parameters' gradients
-  /// stay readable. Without effect unless Backend::in_order().
+  /// the same. Until one of them is replayed next, the results of the last instruction and the gradients of parameters
+  /// and inputs stay readable. Without effect unless Backend::in_order().
   bool reuse_bytes = false;
   std::span<const ValueId> kept_gradients{};  ///< values whose gradients keep their memory nonetheless
   /// False (only where nothing is updated): with reuse_bytes later gradients may overwrite the parameters' gradients
@@ -39,7 +39,8 @@ namespace passes {
 // The passes of seal() are small functions from plain data to plain data. Order: mark_gradients, emit_forward,
 // emit_backward, update_instructions, place_probes, plan_memory. `seal` calls them; tests call each alone.
 
-/// Marks the values that need a gradient: those on a path from a trainable parameter to the loss.
+/// Marks the values that need a gradient: those on a path to the loss from a trainable parameter, or from an input whose
+/// gradient is asked for.
 std::vector<bool> mark_gradients(const Tape& tape, ValueId loss);
 
 /// Makes one forward instruction for each node, in recording order. It keeps nodes that neither the
@@ -67,8 +68,8 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient,
                        bool keep_probabilities = true);
 
-/// Moves the gradients so that memory which no later instruction reads is used again. Gradients of the loss and of
-/// `kept` values keep memory of their own, and with `keep_parameters` gradients of parameters.
+/// Moves the gradients so that memory which no later instruction reads is used again. Gradients of the loss, of
+/// inputs and of `kept` values keep memory of their own, and with `keep_parameters` gradients of parameters.
 void share_gradient_memory(const Tape& tape, const std::vector<Instruction>& instructions, MemoryPlan& plan,
                            std::span<const ValueId> kept = {}, bool keep_parameters = true);
 /// Does the same for the values of a program without backward.

@@ -50,13 +50,16 @@ ValueId Tape::add_value(ValueInfo info) {
   return {static_cast<int32_t>(values_.size()) - 1, number_};
 }
 
-ValueId Tape::input(std::string name, Shape shape, DType dtype) {
+ValueId Tape::input(std::string name, Shape shape, DType dtype, InputOptions options) {
   if (find(name) != kNone)
     fail("tape", "input '{}' is recorded twice: expected one input of that name", name);
   if (store().find(name) >= 0)
     fail("tape", "input '{}' has the name of a parameter: expected names of their own", name);
   require_shape("tape", "input '" + name + "'", shape);
-  return add_value({std::move(name), shape, dtype, Role::Input, -1, -1});
+  if (options.gradient && dtype != DType::F32)
+    fail("tape", "input '{}' {} holds integers and cannot have a gradient: expected reals", name,
+         to_string(shape));
+  return add_value({std::move(name), shape, dtype, Role::Input, -1, -1, options.gradient});
 }
 
 ValueId Tape::parameter(const std::string& name) {

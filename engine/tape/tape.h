@@ -40,6 +40,11 @@ struct ValueInfo {
   Role role = Role::Activation;
   int32_t parameter = -1;  ///< index in the Store when role == Parameter
   int32_t node = -1;       ///< index of the node that writes it, or -1
+  bool gradient = false;   ///< of an input: InputOptions::gradient
+};
+
+struct InputOptions {
+  bool gradient = false;  ///< backward computes its gradient as it does a parameter's; for reals alone
 };
 
 struct Node {
@@ -73,7 +78,7 @@ class Tape {
   /// An exception that ends the scope of a tape takes back what was declared in its Store for this tape.
   ~Tape();
 
-  ValueId input(std::string name, Shape shape, DType dtype = DType::F32);
+  ValueId input(std::string name, Shape shape, DType dtype = DType::F32, InputOptions options = {});
   /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);

@@ -101,6 +101,11 @@ const Row kRecording[] = {
        b.t.input("x", {0, 8});
      },
      "[tape] input 'x' (0,8): expected dimensions of at least 1"},
+    {"a gradient of integers",
+     [](Bench& b) {
+       b.t.input("y", {4}, DType::I32, {.gradient = true});
+     },
+     "[tape] input 'y' (4) holds integers and cannot have a gradient: expected reals"},
     {"a negative dimension",
      [](Bench& b) {
        b.t.input("x", {-4, 8});
@@ -246,6 +251,13 @@ const Row kSealing[] = {
        b.sealed({.loss = loss});
      },
      "[seal] the loss loss depends on no trainable parameter: expected one, or update = kNoOp"},
+    {"nothing to train but an input's gradient",
+     [](Bench& b) {
+       const ValueId x = b.t.input("x", {4, 8}, DType::F32, {.gradient = true});
+       const ValueId loss = softmax_xent(b.t, "loss", x, b.y());
+       b.sealed({.loss = loss});
+     },
+     "[seal] the loss loss depends on no trainable parameter: expected one, or update = kNoOp"},
     {"a store without memory",
      [](Bench& b) {
        const ValueId loss = b.net();
@@ -304,7 +316,27 @@ const Row kReplaying[] = {
        b.t.parameter("w");
        b.step().read("w", true);
      },
-     "[program] 'w' has no gradient: expected a value on the way from a trainable parameter to the loss"},
+     "[program] 'w' has no gradient: expected a value on the way to the loss, from a trainable parameter or "
+     "an input with InputOptions::gradient"},
+    {"the gradient of an input that did not ask for one",
+     [](Bench& b) { b.step().read("x", true); },
+     "[program] 'x' has no gradient: expected a value on the way to the loss, from a trainable parameter or "
+     "an input with InputOptions::gradient"},
+    {"the gradient of an input that the loss does not use",
+     [](Bench& b) {
+       b.t.input("beside", {2}, DType::F32, {.gradient = true});
+       b.step().read("beside", true);
+     },
+     "[program] 'beside' has no gradient: expected a value on the way to the loss, from a trainable parameter "
+     "or an input with InputOptions::gradient"},
+    {"the gradient of a loss's weights",
+     [](Bench& b) {
+       const ValueId x = b.x(), w = b.t.input("w", {4}, DType::F32, {.gradient = true});
+       const ValueId loss = softmax_xent(b.t, "loss", linear(b.t, "o", x, 3), b.y(), w);
+       b.sealed({.loss = loss}).read("w", true);
+     },
+     "[program] 'w' has no gradient: expected a value on the way to the loss, from a trainable parameter or "
+     "an input with InputOptions::gradient"},
     {"probabilities that are not stored",
      [](Bench& b) {
        const ValueId x = b.t.input("q", {2, 3, 4});
