@@ -377,6 +377,34 @@ OpRules softmax_xent_rules() {
   return {kRows};
 }
 
+// ---- squared_error: saves the normalised weight of every row
+
+ValueId mean_squared_error(Tape& tape, const std::string& name, ValueId prediction, ValueId target,
+                           ValueId weights) {
+  Node node = tape.node(OpKind::SquaredError, name, {prediction, target, weights});
+  const Shape &shape = tape.shape(prediction), &wanted = tape.shape(target);
+  const int64_t rows = shape.rows();
+  const std::string where = "squared_error " + name;
+  if (!(shape == wanted))
+    fail(where, "prediction {} and target {} differ: expected the same shape", to_string(shape),
+         to_string(wanted));
+  if (weights != kNone && tape.shape(weights).size() != rows)
+    fail(where, "weights {} must be {} numbers, one a row", to_string(tape.shape(weights)), rows);
+  return tape.add_node(std::move(node), {1}, {{"row_weight", {rows}}});
+}
+
+OpRules squared_error_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Mean squared error",
+       .formula = R"(L = \sum_r \bar w_r \operatorname{mean} (p_r - t_r)^2)",
+       .shapes =
+           "predictions p and targets t (..,D), weights w (R) or none, L (1); saved: w over its sum (R)",
+       .rule = R"(dp_r = \frac{2}{D} \bar w_r (p_r - t_r) dL, \quad dt_r = -dp_r)",
+       .reads = {3, 3},
+       .saved = 3}};
+  return {kRows};
+}
+
 // ---- embedding
 
 ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId table, ValueId positions,

@@ -278,6 +278,16 @@ ValueId embedding(Tape&, const std::string& name, ValueId tokens, ValueId table,
 ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets,
                      ValueId weights = kNone);
 
+// The mean squared error.
+
+/// Records the mean squared error of the rows of prediction (..,D). target has the same shape; weights w (R) are f32, or
+/// kNone for all one:
+///   E_r      =  mean over j of (prediction_{r,j} - target_{r,j})^2
+///   out (1)  =  (sum over r of w_r E_r) / (sum over r of w_r)
+/// saved[0] = w_r / sum of w (R). A row of weight 0 does not count, whatever it holds.
+ValueId mean_squared_error(Tape&, const std::string& name, ValueId prediction, ValueId target,
+                           ValueId weights = kNone);
+
 // Concatenation of positions, and of the parts of each position.
 
 struct ConcatSpec {

@@ -26,12 +26,14 @@ enum class Duty : uint8_t { None, Probe, GradientNorms, Clip, Update };
 /// A row of ops.def.
 struct OpTraits {
   const char* name;
-  size_t inputs = 0;         ///< forward inputs at most
-  size_t optional = 0;       ///< how many of the last inputs may be kNone
-  uint8_t integers = 0;      ///< a bit for each input that is read as integers; the others are read as reals
-  uint8_t constants = 0;     ///< a bit for each input of reals that backward takes for a constant: it has no gradient
-  bool measures = false;     ///< its forward writes a number to the stats block
-  bool counts_rows = false;  ///< its saved[1] is the share of each row in a mean; 0: it does not count
+  size_t inputs = 0;      ///< forward inputs at most
+  size_t optional = 0;    ///< how many of the last inputs may be kNone
+  uint8_t integers = 0;   ///< a bit for each input that is read as integers; the others are read as reals
+  uint8_t constants = 0;  ///< a bit for each input of reals that has no gradient
+  bool measures = false;  ///< its forward writes a number to the stats block
+  /// A mean over rows: its last input has a weight for each, and the last tensor that it saves the row's share; 0: the
+  /// row does not count.
+  bool counts_rows = false;
   bool differentiable = true;  ///< has a backward
   /// The saved tensors exist for inspection: a backend may compute them again.
   bool saves_for_inspection = false;

@@ -91,8 +91,8 @@ Program::Buffer Program::kept(std::string_view name, bool gradient) const {
 int64_t Program::counted_rows() const {
   const auto node = std::ranges::find(data().nodes, data_->loss, &Node::out);
   if (node == data_->nodes.end() || !traits_of(node->op).counts_rows)
-    fail("program", "the loss does not count rows: expected one of softmax_xent");
-  const std::string& shares = data_->values[static_cast<size_t>(node->saved[1])].name;
+    fail("program", "the loss does not count rows: expected one of softmax_xent or mean_squared_error");
+  const std::string& shares = data_->values[static_cast<size_t>(node->saved.back())].name;
   return std::ranges::count_if(read(shares), [](float share) { return share > 0; });
 }
 

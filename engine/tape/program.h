@@ -82,8 +82,8 @@ class Program {
   std::span<const double> stats() const;
   double stat(std::string_view name) const;  ///< by name; throws for an unknown one
   double loss() const { return stats()[static_cast<size_t>(data().loss_stat)]; }
-  /// The rows that counted in the loss of the last replay: those with a target and a weight. Throws for another loss than
-  /// softmax_xent.
+  /// The rows that counted in the loss of the last replay: those with a target and a weight. Throws for a loss that is
+  /// no mean over rows.
   int64_t counted_rows() const;
   /// Copies a value, or its gradient, of the last replay.
   std::vector<float> read(std::string_view name, bool gradient = false) const;

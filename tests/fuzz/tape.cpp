@@ -155,7 +155,7 @@ class UserProgram {
                      .lengths = c});
         return;
       default:
-        soft_cap(tape_, n, a, k);
+        k % 2 ? soft_cap(tape_, n, a, k) : mean_squared_error(tape_, n, a, b, c);
     }
   }
 

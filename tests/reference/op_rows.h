@@ -289,4 +289,26 @@ Outputs<S> forward(Op<OpKind::SoftmaxXent>, const Call<S>& c) {
   return {{result.loss}, result.log_sum_exp, Array<S>(weights.begin(), weights.end())};
 }
 
+/// A row of weight 0 is not read.
+template <class S>
+Outputs<S> forward(Op<OpKind::SquaredError>, const Call<S>& c) {
+  const size_t rows = at(c.shape(0).rows()), width = at(c.shape(0).cols());
+  Array<double> weights(rows, 1.0);
+  for (size_t r = 0; r < c.numbers(2).size(); ++r) weights[r] = value_of(c.numbers(2)[r]);
+  double sum = 0;
+  for (const double w : weights) sum += w;
+  S loss(0.0);
+  Array<S> shares;
+  for (size_t r = 0; r < rows; ++r) {
+    const double share = sum == 0 ? 0 : weights[r] / sum;
+    shares.push_back(S(share));
+    if (share == 0) continue;
+    for (size_t i = r * width; i < (r + 1) * width; ++i) {
+      const S error = c.numbers(0)[i] - c.numbers(1)[i];
+      loss += S(share / static_cast<double>(width)) * error * error;
+    }
+  }
+  return {{loss}, shares};
+}
+
 }  // namespace normscope::reference

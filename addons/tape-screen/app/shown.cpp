@@ -31,6 +31,7 @@ constexpr std::pair<std::string_view, Signs> kSigns[] = {
     {"add", {{{{"x"}, {"f"}, {"a", "skip scale"}, {"b", "branch scale"}}}}},
     {"affine", {{{{"x"}, {"g", "gain"}, {"h", "shift"}}}}},
     {"softmax_xent", {{{{"z"}, {"t"}, {"w"}}}, {{{"ℓ"}, {"w/Σw"}}}, "L"}},
+    {"squared_error", {{{{"p"}, {"t"}, {"w"}}}, {{{"w/Σw"}}}, "L"}},
     {"mean_pool", {{{{"x"}, {"n"}}}}},
     {"probe", {{{{"x"}, {"n"}}}}},
     {"conv2d", {{{{"x"}, {"W", "weight"}, {"b", "bias"}}}}},

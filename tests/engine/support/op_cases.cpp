@@ -299,7 +299,7 @@ const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
     for (auto part : {embedding_cases(), linear_cases(), attention_cases(), concat_cases(), norm_cases(),
-                      elementwise_cases(), loss_cases(), pool_cases(), addon_cases()})
+                      elementwise_cases(), loss_cases(), squared_error_cases(), pool_cases(), addon_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

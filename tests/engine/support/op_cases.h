@@ -83,6 +83,7 @@ std::vector<OpCase> concat_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();
+std::vector<OpCase> squared_error_cases();
 std::vector<OpCase> pool_cases();
 /// Those of add-ons: a row OP_CASES(function) of op_cases.def in an add-on's folder, and the function in
 /// tests/engine/op_cases*.cpp there.

@@ -311,4 +311,37 @@ std::vector<OpCase> loss_cases() {
   return cases;
 }
 
+std::vector<OpCase> squared_error_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t R, D;
+    bool weights;
+  };
+  for (const Size s : {Size{1, 1, false},
+                       {3, 31, false},
+                       {31, 33, true},
+                       {7, 1, true},
+                       {129, 65, false},
+                       {5, 257, true},
+                       {1001, 31, true},
+                       {3, 3001, false}}) {
+    Random random(static_cast<uint64_t>(s.R * 37 + s.D));
+    OpCase c;
+    c.op = OpKind::SquaredError;
+    c.name = fmt::format("squared_error {}x{}{}", s.R, s.D, s.weights ? " weights" : "");
+    c.in = {random.normal({s.R, s.D}, 0.5, 2.0), random.normal({s.R, s.D}, -0.5),
+            s.weights ? random.normal({s.R}, 1.0, 0.3) : absent()};
+    c.in[2].differentiable = false;
+    for (float& w : c.in[2].values) w = std::abs(w);
+    if (s.weights)
+      for (int64_t r = 4; r < s.R; r += 5) c.in[2].values[at(r)] = 0;
+    c.in[0].terms = c.in[1].terms = static_cast<double>(s.R);  // of the weights' sum
+    c.out = {1};
+    c.saved = {{s.R}};
+    c.terms = static_cast<double>(s.R + s.D);
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
 }  // namespace normscope::test

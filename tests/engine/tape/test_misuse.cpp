@@ -84,6 +84,18 @@ const Row kRecording[] = {
        softmax_xent(b.t, "ce", x, y, y);
      },
      "[softmax_xent ce] input 3, 'y' (4), holds integers: expected reals"},
+    {"a target of another shape",
+     [](Bench& b) {
+       const ValueId x = b.x();
+       mean_squared_error(b.t, "e", x, b.t.input("t", {4, 7}));
+     },
+     "[squared_error e] prediction (4,8) and target (4,7) differ: expected the same shape"},
+    {"weights of numbers instead of rows",
+     [](Bench& b) {
+       const ValueId x = b.x(), t = b.t.input("t", {4, 8});
+       mean_squared_error(b.t, "e", x, t, t);
+     },
+     "[squared_error e] weights (4,8) must be 4 numbers, one a row"},
     {"real tokens",
      [](Bench& b) {
        b.store.declare("table", {9, 8}, {});
@@ -372,7 +384,7 @@ const Row kReplaying[] = {
        linear(b.t, "l", b.x(), 1);
        b.sealed().counted_rows();
      },
-     "[program] the loss does not count rows: expected one of softmax_xent"},
+     "[program] the loss does not count rows: expected one of softmax_xent or mean_squared_error"},
     {"a program that was moved away",
      [](Bench& b) {
        Program program = b.step();
@@ -491,6 +503,16 @@ TEST_CASE("misuse: a loss tells how many rows count", "[misuse]") {
   CHECK(rows_with({0, 2, -1, 1}) == 3);
   CHECK(rows_with({3, 99, -1, 7}) == 0);
   CHECK(program.loss() == 0);
+}
+
+TEST_CASE("misuse: a squared error tells how many rows count") {
+  Bench b;
+  const ValueId x = b.x(), w = b.t.input("w", {4});
+  const ValueId loss = mean_squared_error(b.t, "loss", linear(b.t, "o", x, 2), b.t.input("t", {4, 2}), w);
+  Program program = b.sealed({.loss = loss});
+  std::ranges::copy(std::vector<float>{0.5f, 0, 2, 0}, program.floats("w").begin());
+  program.replay(Adam{.lr = 0}.step(1));
+  CHECK(program.counted_rows() == 2);
 }
 
 TEST_CASE("misuse: an Error while recording leaves tape and store as they were", "[misuse]") {
