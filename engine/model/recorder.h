@@ -127,13 +127,13 @@ struct Recorder {
   ValueId learned_scale(const std::string& name, int64_t size, double start, double unit) {
     const ValueId value = parameter(name, {size}, {Init::Kind::Constant, start});
     const auto inverse = static_cast<float>(1 / unit);
-    store.scale_steps(name, {static_cast<float>(unit), inverse, inverse});
+    store.scale_steps(tape.named(name), {static_cast<float>(unit), inverse, inverse});
     return value;
   }
   double root_of_width() const { return std::sqrt(static_cast<double>(config.d_model)); }
 
   ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
-    store.declare(name, shape, init, trainable, layer);
+    tape.declare(name, shape, init, trainable);
     scale_steps(name, layer > 0 ? growth.rate : 1.0);
     return tape.parameter(name);
   }
@@ -141,14 +141,14 @@ struct Recorder {
   /// Multiplies the steps of a parameter by the transfer's factors.
   void scale_steps(const std::string& name, double rate, double decay = 1, double eps = 1) {
     if (config.transfer != Transfer::None)
-      store.scale_steps(
-          name, {static_cast<float>(rate), static_cast<float>(decay), static_cast<float>(eps * growth.eps)});
+      store.scale_steps(tape.named(name), {static_cast<float>(rate), static_cast<float>(decay),
+                                           static_cast<float>(eps * growth.eps)});
   }
 
   /// A parameter from hidden states to hidden states.
   ValueId matrix(const std::string& name, Shape shape, Init init) {
     const ValueId value = parameter(name, shape, init);
-    store.mark_hidden(name);
+    store.mark_hidden(tape.named(name));
     scale_steps(name, growth.matrix_rate(), growth.width);
     return value;
   }

@@ -20,7 +20,7 @@ ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
                bool transposed) {
   Node node = tape.node(OpKind::Linear, name, {x, weight, bias}, LinearSpec{transposed});
   const Shape &in = tape.shape(x), &w = tape.shape(weight);
-  const std::string where = "linear " + name;
+  const std::string where = "linear " + tape.named(name);
   if (w.rank != 2) fail(where, "weight {} must have two dimensions", to_string(w));
   const int64_t inner = transposed ? w[1] : w[0], out_cols = transposed ? w[0] : w[1];
   if (in.cols() != inner)
@@ -36,10 +36,10 @@ ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
 
 ValueId linear(Tape& tape, const std::string& name, ValueId x, int64_t outputs) {
   const TakesBack scope(tape);
-  const int64_t inputs = tape.shape(x, "linear " + name, "input 1").cols();
+  const int64_t inputs = tape.shape(x, "linear " + tape.named(name), "input 1").cols();
   const double deviation = 1 / std::sqrt(static_cast<double>(inputs));
-  tape.store().declare(name + ".w", {inputs, outputs}, {Init::Kind::Normal, deviation});
-  tape.store().declare(name + ".b", {outputs}, {});
+  tape.declare(name + ".w", {inputs, outputs}, {Init::Kind::Normal, deviation});
+  tape.declare(name + ".b", {outputs}, {});
   return linear(tape, name, x, tape.parameter(name + ".w"), tape.parameter(name + ".b"));
 }
 
@@ -106,7 +106,7 @@ ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, Val
                   AttentionSpec spec) {
   Node node = tape.node(OpKind::Attention, name, {q, k, v, key_lengths}, spec);
   const Shape &sq = tape.shape(q), &sk = tape.shape(k), &sv = tape.shape(v);
-  const std::string where = "attention " + name;
+  const std::string where = "attention " + tape.named(name);
   if (sq.rank != 3 || sk.rank != 3 || !(sk == sv) || sq[0] != sk[0] || sk[2] > sq[2])
     fail(where, "queries {}, keys {} and values {} do not match: expected (B,Tq,D), (B,Tk,K), (B,Tk,K)",
          to_string(sq), to_string(sk), to_string(sv));
@@ -310,7 +310,7 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
   Node node = tape.node(OpKind::LayerNorm, name, {x, gain, bias, extras.alpha, extras.shift},
                         NormSpec{kind, heads, eps, extras.scale, extras.slope, extras.gain_offset});
   const Shape in = tape.shape(x);
-  const std::string where = "layer_norm " + name;
+  const std::string where = "layer_norm " + tape.named(name);
   if (kind == NormKind::None) fail(where, "a norm of kind none computes nothing: expected another kind");
   const bool wants_gain = has_gain(kind), wants_bias = has_bias(kind);
   if ((gain != kNone) != wants_gain || (bias != kNone) != wants_bias)
@@ -337,9 +337,9 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
 
 ValueId layer_norm(Tape& tape, const std::string& name, ValueId x) {
   const TakesBack scope(tape);
-  const int64_t width = tape.shape(x, "layer_norm " + name, "input 1").cols();
-  tape.store().declare(name + ".gain", {width}, {Init::Kind::Constant, 1.0});
-  tape.store().declare(name + ".bias", {width}, {});
+  const int64_t width = tape.shape(x, "layer_norm " + tape.named(name), "input 1").cols();
+  tape.declare(name + ".gain", {width}, {Init::Kind::Constant, 1.0});
+  tape.declare(name + ".bias", {width}, {});
   return layer_norm(tape, name, NormKind::LayerNorm, x, tape.parameter(name + ".gain"),
                     tape.parameter(name + ".bias"), 1e-5f);
 }
@@ -353,7 +353,7 @@ OpRules layer_norm_rules() {
 ValueId softmax_xent(Tape& tape, const std::string& name, ValueId logits, ValueId targets, ValueId weights) {
   Node node = tape.node(OpKind::SoftmaxXent, name, {logits, targets, weights});
   const int64_t rows = tape.shape(logits).rows();
-  const std::string where = "softmax_xent " + name;
+  const std::string where = "softmax_xent " + tape.named(name);
   if (tape.shape(targets).size() != rows)
     fail(where, "targets {} must be {} integers, one a row of the logits {}", to_string(tape.shape(targets)),
          rows, to_string(tape.shape(logits)));
@@ -384,7 +384,7 @@ ValueId mean_squared_error(Tape& tape, const std::string& name, ValueId predicti
   Node node = tape.node(OpKind::SquaredError, name, {prediction, target, weights});
   const Shape &shape = tape.shape(prediction), &wanted = tape.shape(target);
   const int64_t rows = shape.rows();
-  const std::string where = "squared_error " + name;
+  const std::string where = "squared_error " + tape.named(name);
   if (!(shape == wanted))
     fail(where, "prediction {} and target {} differ: expected the same shape", to_string(shape),
          to_string(wanted));
@@ -411,7 +411,7 @@ ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId t
                   float scale, bool joined) {
   Node node = tape.node(OpKind::Embedding, name, {tokens, table, positions}, EmbeddingSpec{scale, joined});
   const Shape &ids = tape.shape(tokens), &rows = tape.shape(table);
-  const std::string where = "embedding " + name;
+  const std::string where = "embedding " + tape.named(name);
   if (ids.rank != 2) fail(where, "tokens {} must be integers of shape (B,T)", to_string(ids));
   if (rows.rank != 2) fail(where, "table {} must have shape (V,D)", to_string(rows));
   if (positions != kNone &&
@@ -441,7 +441,7 @@ ValueId add(Tape& tape, const std::string& name, ValueId x, ValueId f, ResidualS
   Node node = tape.node(OpKind::Add, name, {x, f, skip.learned, branch.learned},
                         AddSpec{skip.constant, branch.constant});
   const Shape shape = tape.shape(x);
-  const std::string where = "add " + name;
+  const std::string where = "add " + tape.named(name);
   if (!(shape == tape.shape(f)))
     fail(where, "skip {} and branch {} differ: expected the same shape", to_string(shape),
          to_string(tape.shape(f)));
@@ -473,7 +473,7 @@ ValueId record_affine(Tape& tape, const std::string& name, ValueId x, ValueId ga
                       AffineSpec spec) {
   Node node = tape.node(OpKind::Affine, name, {x, gain, shift}, spec);
   const Shape shape = tape.shape(x);
-  const std::string where = "affine " + name;
+  const std::string where = "affine " + tape.named(name);
   for (ValueId v : {gain, shift})
     if (v != kNone && shape.cols() % tape.shape(v).size() != 0)
       fail(where, "{} has {} numbers for rows of {}: expected a number that divides it", tape.value(v).name,
@@ -493,10 +493,10 @@ ValueId gradient_kept(Tape& tape, const std::string& name, ValueId x, ValueId ga
 
 ValueId reshape(Tape& tape, const std::string& name, ValueId x, Shape shape) {
   Node node = tape.node(OpKind::Affine, name, {x, kNone, kNone}, AffineSpec{});
-  require_shape("reshape " + name, "the shape", shape);
+  require_shape("reshape " + tape.named(name), "the shape", shape);
   if (shape.size() != tape.shape(x).size())
-    fail("reshape " + name, "{} does not hold the {} numbers of {}: expected as many", to_string(shape),
-         tape.shape(x).size(), to_string(tape.shape(x)));
+    fail("reshape " + tape.named(name), "{} does not hold the {} numbers of {}: expected as many",
+         to_string(shape), tape.shape(x).size(), to_string(tape.shape(x)));
   return tape.add_node(std::move(node), shape);
 }
 
@@ -515,8 +515,8 @@ OpRules affine_rules() {
 // ---- dropout: saves no tensor: a backend keeps the mask or draws it again from the site
 
 ValueId dropout(Tape& tape, const std::string& name, ValueId x, DropoutKind kind) {
-  Node node = tape.node(OpKind::Dropout, name, {x}, DropoutSpec{kind, site_of(name)});
-  node.site = site_of(name);
+  Node node = tape.node(OpKind::Dropout, name, {x}, DropoutSpec{kind, site_of(tape.named(name))});
+  node.site = site_of(tape.named(name));
   return tape.add_node(std::move(node), tape.shape(x));
 }
 
@@ -537,9 +537,10 @@ ValueId concat(Tape& tape, const std::string& name, ValueId a, ValueId b) {
   Node node = tape.node(OpKind::Concat, name, {a, b});
   const Shape &sa = tape.shape(a), &sb = tape.shape(b);
   if (sa.rank != 3 || sb.rank != 3 || sa[0] != sb[0] || sa[2] != sb[2])
-    fail("concat " + name, "{} and {} cannot stand behind each other: expected (B,Ta,D) and (B,Tb,D)",
-         to_string(sa), to_string(sb));
-  if (a == b) fail("concat " + name, "one value stands behind itself: expected two");
+    fail("concat " + tape.named(name),
+         "{} and {} cannot stand behind each other: expected (B,Ta,D) and (B,Tb,D)", to_string(sa),
+         to_string(sb));
+  if (a == b) fail("concat " + tape.named(name), "one value stands behind itself: expected two");
   const Shape out{sa[0], sa[1] + sb[1], sa[2]};
   return tape.add_node(std::move(node), out);
 }
@@ -549,9 +550,9 @@ ValueId append(Tape& tape, const std::string& name, ValueId parts, ValueId part)
   const Shape &sa = tape.shape(parts), &sb = tape.shape(part);
   const bool one = sa.rank == 3;
   if ((!one && sa.rank != 4) || sb.rank != 3 || sa[0] != sb[0] || sa[1] != sb[1] || sa.cols() != sb[2])
-    fail("append " + name, "{} cannot follow the parts of {}: expected (B,T,D) and (B,T,n,D)", to_string(sb),
-         to_string(sa));
-  if (parts == part) fail("append " + name, "one value stands behind itself: expected two");
+    fail("append " + tape.named(name), "{} cannot follow the parts of {}: expected (B,T,D) and (B,T,n,D)",
+         to_string(sb), to_string(sa));
+  if (parts == part) fail("append " + tape.named(name), "one value stands behind itself: expected two");
   const Shape out{sa[0], sa[1], one ? 2 : sa[2] + 1, sb[2]};
   return tape.add_node(std::move(node), out);
 }
@@ -576,7 +577,7 @@ OpRules concat_rules() {
 ValueId mean_pool(Tape& tape, const std::string& name, ValueId x, ValueId lengths) {
   Node node = tape.node(OpKind::MeanPool, name, {x, lengths});
   const Shape shape = tape.shape(x);
-  const std::string where = "mean_pool " + name;
+  const std::string where = "mean_pool " + tape.named(name);
   if (shape.rank != 3) fail(where, "x {} must have shape (B,T,D)", to_string(shape));
   if (lengths != kNone && tape.shape(lengths).size() != shape[0])
     fail(where, "lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), shape[0]);
@@ -612,7 +613,7 @@ ValueId activated(Tape& tape, Activation activation, const std::string& name, Va
 
 ValueId soft_cap(Tape& tape, const std::string& name, ValueId x, float cap) {
   if (!(cap > 0) || !std::isfinite(cap))
-    fail("soft_cap " + name, "a cap of {}: expected a finite number above zero", cap);
+    fail("soft_cap " + tape.named(name), "a cap of {}: expected a finite number above zero", cap);
   Node node = tape.node(OpKind::SoftCap, name, {x}, SoftCapSpec{cap});
   return tape.add_node(std::move(node), tape.shape(x));
 }
@@ -621,8 +622,8 @@ ValueId multiply(Tape& tape, const std::string& name, ValueId a, ValueId b) {
   Node node = tape.node(OpKind::Multiply, name, {a, b});
   const Shape shape = tape.shape(a);
   if (!(shape == tape.shape(b)))
-    fail("multiply " + name, "factors {} and {} differ: expected the same shape", to_string(shape),
-         to_string(tape.shape(b)));
+    fail("multiply " + tape.named(name), "factors {} and {} differ: expected the same shape",
+         to_string(shape), to_string(tape.shape(b)));
   return tape.add_node(std::move(node), shape);
 }
 

@@ -22,7 +22,8 @@ Tape::Tape(Store& store)
     : store_(store.share()),
       number_(next_number()),
       declared_before_(store.parameters().size()),
-      exceptions_(std::uncaught_exceptions()) {}
+      exceptions_(std::uncaught_exceptions()),
+      prefix_(std::make_shared<std::string>()) {}
 
 Tape::~Tape() {
   if (store_ && std::uncaught_exceptions() > exceptions_) store_->take_back(declared_before_, number_);
@@ -50,7 +51,27 @@ ValueId Tape::add_value(ValueInfo info) {
   return {static_cast<int32_t>(values_.size()) - 1, number_};
 }
 
+Scope::Scope(std::shared_ptr<std::string> prefix, std::string inner)
+    : prefix_(std::move(prefix)), outer_(std::exchange(*prefix_, std::move(inner))) {}
+
+Scope Tape::scope(std::string_view name) {
+  store();
+  const std::string full = named(name);
+  if (full.empty() || full.back() == '.') fail("tape", "a scope '{}': expected a name such as L01", name);
+  return {prefix_, full + "."};
+}
+
+std::string Tape::named(std::string_view name) const {
+  if (name.starts_with('/')) return std::string(name.substr(1));
+  return (prefix_ ? *prefix_ : "").append(name);
+}
+
+int32_t Tape::declare(std::string_view name, Shape shape, Init init, bool trainable) {
+  return store().declare(named(name), shape, init, trainable, layer_);
+}
+
 ValueId Tape::input(std::string name, Shape shape, DType dtype, InputOptions options) {
+  name = named(name);
   if (find(name) != kNone)
     fail("tape", "input '{}' is recorded twice: expected one input of that name", name);
   if (store().find(name) >= 0)
@@ -62,7 +83,8 @@ ValueId Tape::input(std::string name, Shape shape, DType dtype, InputOptions opt
   return add_value({std::move(name), shape, dtype, Role::Input, -1, -1, options.gradient});
 }
 
-ValueId Tape::parameter(const std::string& name) {
+ValueId Tape::parameter(const std::string& local) {
+  const std::string name = named(local);
   if (const ValueId known = find(name); known != kNone) {
     if (value(known).role != Role::Parameter)
       fail("tape", "parameter '{}' has the name of another value {}: expected names of their own", name,
@@ -77,6 +99,7 @@ ValueId Tape::parameter(const std::string& name) {
 }
 
 void Tape::probe(ProbeRequest request) {
+  request.name = named(request.name);
   const std::string where = "probe " + request.name;
   value(request.value, where);
   if (std::ranges::find(probes_, request.name, &ProbeRequest::name) != probes_.end())
@@ -97,13 +120,15 @@ void Tape::after_update(Node node) {
 }
 
 Node Tape::node(OpKind op, const std::string& name, std::vector<ValueId> in, Attributes attributes) const {
-  Node node{.op = op, .name = name, .in = std::move(in), .attributes = attributes};
+  Node node{.op = op, .name = named(name), .in = std::move(in), .attributes = attributes};
   check_inputs(node);
+  node.name = name;  // add_node puts it into the scope
   return node;
 }
 
 ValueId Tape::add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved) {
   const int32_t index = static_cast<int32_t>(nodes_.size());
+  node.name = named(node.name);
   if (find(node.name) != kNone)
     fail(to_string(node.op), "the name {} is taken: expected a new one", node.name);
   for (const auto& [suffix, shape] : saved)

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/initial_values.h"
 #include "engine/core/shape.h"
 #include "engine/ops/registry.h"
 #include "engine/tape/step_inputs.h"
@@ -70,6 +71,18 @@ struct ProbeRequest {
 
 class Store;
 
+/// Tape::scope: ends with the block that it stands in.
+class Scope {
+ public:
+  Scope(std::shared_ptr<std::string> prefix, std::string inner);
+  ~Scope() { *prefix_ = outer_; }
+  Scope(const Scope&) = delete;
+
+ private:
+  std::shared_ptr<std::string> prefix_;  // the tape's, which may be moved meanwhile
+  std::string outer_;
+};
+
 class Tape {
  public:
   explicit Tape(Store& store);
@@ -78,6 +91,14 @@ class Tape {
   /// An exception that ends the scope of a tape takes back what was declared in its Store for this tape.
   ~Tape();
 
+  /// Puts NAME. before every name that is given to the tape while the Scope lives, within the scopes that live already:
+  /// `const auto in = tape.scope("L01");` makes L01.fc.w of fc.w. A name that begins with / is taken as it is, without the
+  /// slash: for a parameter that several layers share.
+  [[nodiscard]] Scope scope(std::string_view name);
+  /// A name as the scopes make it.
+  std::string named(std::string_view name) const;
+  /// Store::declare in the scope.
+  int32_t declare(std::string_view name, Shape shape, Init init, bool trainable = true);
   ValueId input(std::string name, Shape shape, DType dtype = DType::F32, InputOptions options = {});
   /// The Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
@@ -127,6 +148,7 @@ class Tape {
   std::vector<ProbeRequest> probes_;
   std::vector<Node> after_update_;
   int32_t layer_ = 0;
+  std::shared_ptr<std::string> prefix_;  // of the scope: empty, or with a dot at its end
 };
 
 /// Takes back what was declared and named for a tape within a scope that an exception ends.

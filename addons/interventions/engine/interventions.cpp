@@ -214,7 +214,7 @@ ValueId amplify(Tape& tape, const std::string& name, ValueId x, ValueId of, Ampl
   Node node = tape.node(OpKind::Amplify, name, {x, of}, spec);
   const Shape shape = tape.shape(x);
   if (tape.shape(of) != shape)
-    fail("amplify " + name, "{} has the shape {}: expected {}, as x has", tape.value(of).name,
+    fail("amplify " + tape.named(name), "{} has the shape {}: expected {}, as x has", tape.value(of).name,
          to_string(tape.shape(of)), to_string(shape));
   return tape.add_node(std::move(node), shape);
 }
@@ -233,7 +233,7 @@ OpRules amplify_rules() {
 ValueId reweigh(Tape& tape, const std::string& name, ValueId x, ReweighSpec spec) {
   Node node = tape.node(OpKind::Reweigh, name, {x}, spec);
   const Shape shape = tape.shape(x);
-  if (shape.rank != 3) fail("reweigh " + name, "x {} must have shape (B,T,D)", to_string(shape));
+  if (shape.rank != 3) fail("reweigh " + tape.named(name), "x {} must have shape (B,T,D)", to_string(shape));
   return tape.add_node(std::move(node), shape);
 }
 

@@ -10,7 +10,7 @@ ValueId largest_logit(Tape& tape, const std::string& name, ValueId q, ValueId k,
                       LargestLogitSpec spec) {
   Node node = tape.node(OpKind::LargestLogit, name, {q, k, key_lengths}, spec);
   const Shape &sq = tape.shape(q), &sk = tape.shape(k);
-  const std::string where = "largest_logit " + name;
+  const std::string where = "largest_logit " + tape.named(name);
   if (sq.rank != 3 || sk.rank != 3 || sq[0] != sk[0] || sk[2] > sq[2])
     fail(where, "queries {} and keys {} do not match: expected (B,Tq,D), (B,Tk,K)", to_string(sq),
          to_string(sk));
@@ -21,7 +21,7 @@ ValueId largest_logit(Tape& tape, const std::string& name, ValueId q, ValueId k,
 
 void qk_clip(Tape& tape, const std::string& name, ValueId largest, const ClippedMatrices& of,
              QkClipSpec spec) {
-  const std::string where = "qk_clip " + name;
+  const std::string where = "qk_clip " + tape.named(name);
   Node node = tape.node(OpKind::QkClip, name, {largest, of.wq, of.wk, of.bq, of.bk}, spec);
   if (spec.heads < 1 || tape.shape(largest).size() != spec.heads)
     fail(where, "{} largest logits: expected one for each of {} heads", tape.shape(largest).size(),

@@ -10,7 +10,8 @@ ValueId record_softmax(Tape& tape, const std::string& name, ValueId x, SoftmaxSp
   Node node = tape.node(OpKind::Softmax, name, {x}, spec);
   const Shape shape = tape.shape(x);
   if (spec.size < 1 || shape.size() % group != 0)
-    fail("softmax " + name, "{} does not consist of groups of {} numbers", to_string(shape), group);
+    fail("softmax " + tape.named(name), "{} does not consist of groups of {} numbers", to_string(shape),
+         group);
   return tape.add_node(std::move(node), shape);
 }
 
@@ -22,8 +23,9 @@ ValueId softmax(Tape& tape, const std::string& name, ValueId x, int32_t n) {
 
 ValueId sinkhorn(Tape& tape, const std::string& name, ValueId x, int32_t n, int32_t rounds) {
   if (n < 1 || n > kMaxSinkhornSize || rounds < 1 || rounds > kMaxSinkhornRounds)
-    fail("sinkhorn " + name, "{} rounds of {} x {} numbers: expected 1 to {} rounds of at most {} x {}",
-         rounds, n, n, kMaxSinkhornRounds, kMaxSinkhornSize, kMaxSinkhornSize);
+    fail("sinkhorn " + tape.named(name),
+         "{} rounds of {} x {} numbers: expected 1 to {} rounds of at most {} x {}", rounds, n, n,
+         kMaxSinkhornRounds, kMaxSinkhornSize, kMaxSinkhornSize);
   return record_softmax(tape, name, x, {n, rounds}, int64_t{n} * n);
 }
 
@@ -50,7 +52,7 @@ OpRules softmax_rules() {
 ValueId mix(Tape& tape, const std::string& name, ValueId x, ValueId weights, int32_t to) {
   Node node = tape.node(OpKind::Mix, name, {x, weights});
   const Shape in = tape.shape(x), w = tape.shape(weights);
-  const std::string where = "mix " + name;
+  const std::string where = "mix " + tape.named(name);
   if (in.rank != 3 && in.rank != 4) fail(where, "x {} must have shape (B,T,D) or (B,T,n,D)", to_string(in));
   if (to < 1) fail(where, "{} sums: expected at least one", to);
   const int64_t from = in.rank == 4 ? in[2] : 1, positions = in[0] * in[1];
@@ -75,7 +77,7 @@ OpRules mix_rules() {
 }
 
 void ramp(Tape& tape, const std::string& name, ValueId w, RampSpec spec) {
-  if (spec.steps < 1) fail("ramp " + name, "{} steps: expected one or more", spec.steps);
+  if (spec.steps < 1) fail("ramp " + tape.named(name), "{} steps: expected one or more", spec.steps);
   Node node{.op = OpKind::Ramp, .name = name, .in = {w}};
   node.attributes = spec;
   tape.after_update(std::move(node));
@@ -92,7 +94,7 @@ OpRules ramp_rules() {
 ValueId repeat_heads(Tape& tape, const std::string& name, ValueId x, int32_t heads, int32_t times) {
   Node node = tape.node(OpKind::RepeatHeads, name, {x}, RepeatHeadsSpec{heads, times});
   const Shape in = tape.shape(x);
-  const std::string where = "repeat_heads " + name;
+  const std::string where = "repeat_heads " + tape.named(name);
   if (in.rank != 3) fail(where, "x {} must have shape (B,T,D)", to_string(in));
   if (heads < 1 || in[2] % heads != 0) fail(where, "width {} is not a multiple of {} heads", in[2], heads);
   if (times < 1) fail(where, "{} times: expected at least one", times);
@@ -113,7 +115,8 @@ void unit_vectors(Tape& tape, const std::string& name, ValueId w, UnitVectorsSpe
   Node node = tape.node(OpKind::UnitVectors, name, {w}, spec);
   const Shape& shape = tape.shape(w);
   if (shape.rank != 2)
-    fail("unit_vectors " + name, "{} is {}: expected a matrix", tape.value(w).name, to_string(shape));
+    fail("unit_vectors " + tape.named(name), "{} is {}: expected a matrix", tape.value(w).name,
+         to_string(shape));
   tape.after_update(std::move(node));
 }
 

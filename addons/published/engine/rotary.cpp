@@ -26,7 +26,7 @@ bool is_given(const Tape& tape, ValueId v) {
 ValueId rotary(Tape& tape, const std::string& name, ValueId x, ValueId table, RotarySpec spec) {
   Node node = tape.node(OpKind::Rotary, name, {x, table}, spec);
   const Shape in = tape.shape(x), angles = tape.shape(table);
-  const std::string where = "rotary " + name;
+  const std::string where = "rotary " + tape.named(name);
   if (in.rank != 3) fail(where, "x {} must have shape (B,T,D)", to_string(in));
   if (spec.heads < 1 || in[2] % spec.heads != 0)
     fail(where, "width {} is not a multiple of {} heads", in[2], spec.heads);

@@ -9,7 +9,7 @@ ValueId conv2d(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
                const ImageWindow& window) {
   Node node = tape.node(OpKind::Conv2d, name, {x, weight, bias}, Conv2dSpec{window});
   const Shape &in = tape.shape(x), &w = tape.shape(weight);
-  const std::string where = "conv2d " + name;
+  const std::string where = "conv2d " + tape.named(name);
   if (!window.fits())
     fail(where, "a window of {} with stride {} and padding {} on images of {} x {}: expected one that fits",
          window.size, window.stride, window.padding, window.height, window.width);
@@ -51,7 +51,7 @@ OpRules conv2d_rules() {
 ValueId max_pool(Tape& tape, const std::string& name, ValueId x, const ImageWindow& window) {
   Node node = tape.node(OpKind::MaxPool, name, {x}, MaxPoolSpec{window});
   const Shape& in = tape.shape(x);
-  const std::string where = "max_pool " + name;
+  const std::string where = "max_pool " + tape.named(name);
   if (!window.fits() || window.padding != 0)
     fail(where,
          "a window of {} with stride {} and padding {} on images of {} x {}: expected one that fits, without "

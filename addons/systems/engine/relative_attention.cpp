@@ -129,7 +129,7 @@ PartCost cost_of_relative(const ModelConfig& c, int32_t batch) {
 
 ValueId relative_attention(Tape& tape, const std::string& name, const RelativeAttentionInputs& in,
                            RelativeAttentionSpec spec) {
-  const std::string where = "relative_attention " + name;
+  const std::string where = "relative_attention " + tape.named(name);
   Node node = tape.node(OpKind::RelativeAttention, name,
                         {in.content, in.keys, in.values, in.position, in.distances, in.memory_lengths}, spec);
   check_shapes(tape, where, in);

@@ -96,6 +96,15 @@ const Row kRecording[] = {
        mean_squared_error(b.t, "e", x, t, t);
      },
      "[squared_error e] weights (4,8) must be 4 numbers, one a row"},
+    {"a scope without a name", [](Bench& b) { const auto in = b.t.scope(""); },
+     "[tape] a scope '': expected a name such as L01"},
+    {"a layer recorded twice in a scope",
+     [](Bench& b) {
+       const auto in = b.t.scope("L01");
+       relu(b.t, "r", b.x());
+       relu(b.t, "r", b.t.find("L01.x"));
+     },
+     "[relu] the name L01.r is taken: expected a new one"},
     {"real tokens",
      [](Bench& b) {
        b.store.declare("table", {9, 8}, {});
