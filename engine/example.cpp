@@ -37,7 +37,7 @@ int main() {
   // Replay: what changes from step to step is in the batch or in the step's inputs, and nowhere else.
   for (uint32_t t = 1; t <= 20; ++t) {
     fill(program.floats("x"), program.tokens("classes"), t);
-    program.replay(Adam{.lr = 0.02f}.step(t));
+    program.replay(Adam{.lr = 0.02f});
     fmt::print("step {:2}  loss {:.4f}  gradient of hidden.w {:.4f}\n", t, program.loss(),
                program.stat("hidden.w.grad_norm"));
   }

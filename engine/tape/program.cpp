@@ -133,4 +133,11 @@ void Program::replay(const StepInputs& inputs) {
   executable.replay(inputs);
 }
 
+uint32_t Program::next_step() const {
+  if (!data().updates) fail("program", "it updates nothing: expected replay({}), or a program with an update");
+  return data_->store->steps() + 1;
+}
+
+void Program::count_steps(uint32_t steps) { data_->store->set_steps(steps); }
+
 }  // namespace normscope

@@ -4,6 +4,7 @@
 // the next replay, unless SealOptions.reuse_bytes.
 #pragma once
 
+#include <concepts>
 #include <memory>
 #include <span>
 #include <string>
@@ -65,6 +66,12 @@ struct ProgramData {
   uint32_t tape = 0;  ///< the number of the tape that it was sealed from
 };
 
+/// Gives the inputs of its step t = 1, 2, ...
+template <typename T>
+concept StepRule = requires(const T& rule, uint32_t t) {
+  { rule.step(t) } -> std::same_as<StepInputs>;
+};
+
 class Program {
  public:
   Program(ProgramData data, Backend& backend);
@@ -93,6 +100,14 @@ class Program {
   /// Does one forward, backward and update. Inputs of the batch must have been filled. Throws for an update without a
   /// rate, a clip that was not sealed and dropout without its scale.
   void replay(const StepInputs& inputs);
+  /// Makes the next step of the Store by a rule such as Adam{.lr = 1e-3f}, whose step(t) gives the inputs of step t.
+  /// Counts the step (Store::steps), which replay(StepInputs) does not. Throws where nothing is updated.
+  template <StepRule Rule>
+  void replay(const Rule& rule) {
+    const uint32_t t = next_step();
+    replay(rule.step(t));
+    count_steps(t);
+  }
   /// Frees the memory of gradients where the backend can: none can be read until the next replay.
   void drop_gradients() { running().drop_gradients(); }
   Executable& executable() { return running(); }  ///< to run single instructions (tests/cuda/shadow.h)
@@ -110,6 +125,8 @@ class Program {
   }
   [[noreturn]] static void refuse_moved();
   void check(const StepInputs& inputs) const;
+  uint32_t next_step() const;
+  void count_steps(uint32_t steps);
 
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it
   std::unique_ptr<Executable> executable_;

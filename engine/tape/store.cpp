@@ -139,6 +139,7 @@ Store Store::clone(Backend& on) const {
   to.parameters = from.parameters;
   to.by_name = from.by_name;
   to.size = from.size;
+  to.steps = from.steps;
   std::vector<float> all(materialized() ? size() : 0);
   for (auto [source, target] : {std::pair{&from.values, &to.values}, {&from.m, &to.m}, {&from.v, &to.v}}) {
     if (!*source) continue;  // materialize_values() makes no moments

@@ -56,6 +56,10 @@ class Store {
   bool has_moments() const { return data().m != nullptr; }
 
   int32_t find(std::string_view name) const;  ///< -1 when absent
+  /// How many updates Program::replay(rule) has made, by any program of this Store; set_steps continues from saved
+  /// values and moments.
+  uint32_t steps() const { return data().steps; }
+  void set_steps(uint32_t steps) { data().steps = steps; }
   const std::vector<ParameterInfo>& parameters() const { return data().parameters; }
   const ParameterInfo& at(int32_t parameter) const;  ///< throws for an index that no parameter has
   size_t size() const { return data().size; }        ///< floats in one block, padding included
@@ -82,6 +86,7 @@ class Store {
     std::vector<ParameterInfo> parameters;
     std::unordered_map<std::string, int32_t> by_name;
     size_t size = 0;
+    uint32_t steps = 0;
     std::unique_ptr<Memory> values, m, v;
   };
   explicit Store(std::shared_ptr<Data> data) : data_(std::move(data)) {}

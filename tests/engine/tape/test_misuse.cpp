@@ -306,6 +306,9 @@ const Row kReplaying[] = {
      "[program] the step updates 2 parameters and has no rate: expected StepInputs::lr"},
     {"a rate that is none", [](Bench& b) { b.step().replay(Adam{.lr = std::nanf("")}.step(1)); },
      "[program] the step updates 2 parameters and has no rate: expected StepInputs::lr"},
+    {"a rule for a program that updates nothing",
+     [](Bench& b) { b.step({.update = kNoOp}).replay(Adam{}); },
+     "[program] it updates nothing: expected replay({}), or a program with an update"},
     {"Adam's step 0", [](Bench& b) { b.step().replay(Adam{}.step(0)); }, "[adam] step 0: expected 1, 2, ..."},
     {"a clip that was not sealed",
      [](Bench& b) {

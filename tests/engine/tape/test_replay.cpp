@@ -273,6 +273,40 @@ TEST_CASE("replay: a clone of the Store is its own") {
   CHECK_FALSE(same_bits(before, tiny.store->read(0)));
 }
 
+TEST_CASE("replay: the Store counts the steps of a rule, over all of its programs") {
+  struct Net {
+    std::shared_ptr<Backend> backend = make_cpu_backend(1);
+    Store store{*backend};
+    Program first = program(4), second = program(2);
+    Program program(int64_t rows) {
+      Tape tape(store);
+      const ValueId y = linear(tape, "fc", tape.input("x", {rows, 3}), 2);
+      const ValueId loss = mean_squared_error(tape, "loss", y, tape.input("target", {rows, 2}));
+      if (!store.materialized()) store.materialize(1);
+      Program sealed = seal(tape, {.loss = loss});
+      std::ranges::fill(sealed.floats("x"), 0.5f);
+      return sealed;
+    }
+  };
+  Net counted, told;
+  const Adam adam{.lr = 0.01f};
+  CHECK(counted.store.steps() == 0);
+  for (uint32_t t = 1; t <= 6; ++t) {
+    (t % 3 ? counted.first : counted.second).replay(adam);
+    (t % 3 ? told.first : told.second).replay(adam.step(t));
+    CHECK(counted.store.steps() == t);
+  }
+  CHECK(told.store.steps() == 0);
+  CHECK(same_bits(counted.store.read(0), told.store.read(0)));
+  CHECK(counted.store.clone().steps() == 6);
+  CHECK_THROWS_AS(counted.first.replay(Adam{.lr = std::nanf("")}), Error);
+  CHECK(counted.store.steps() == 6);  // a step that was refused is none
+  told.store.set_steps(6);
+  counted.first.replay(adam);
+  told.first.replay(adam);
+  CHECK(same_bits(counted.store.read(0), told.store.read(0)));
+}
+
 TEST_CASE("replay: 100 steps allocate nothing") {
   for (int threads : {1, 3}) {
     Tiny tiny(with(kFull, [&](TinyOptions& o) { o.threads = threads; }));
