@@ -88,11 +88,26 @@ Program::Buffer Program::kept(std::string_view name, bool gradient) const {
   return {p, static_cast<size_t>(info.shape.size())};
 }
 
-int64_t Program::counted_rows() const {
+const Node& Program::mean_over_rows() const {
   const auto node = std::ranges::find(data().nodes, data_->loss, &Node::out);
   if (node == data_->nodes.end() || !traits_of(node->op).counts_rows)
     fail("program", "the loss does not count rows: expected one of softmax_xent or mean_squared_error");
-  const std::string& shares = data_->values[static_cast<size_t>(node->saved.back())].name;
+  return *node;
+}
+
+void Program::fill_rows(int64_t n) {
+  const Node& loss = mean_over_rows();
+  const ValueId weights = loss.in.back();
+  if (weights == kNone || data_->values[static_cast<size_t>(weights)].role != Role::Input)
+    fail("program", "the loss {} has no input of weights: expected one for each row", loss.name);
+  const std::span<float> rows = floats(data_->values[static_cast<size_t>(weights)].name);
+  if (n < 0 || static_cast<size_t>(n) > rows.size())
+    fail("program", "a batch of {} rows: expected 0 to {}", n, rows.size());
+  std::fill(std::fill_n(rows.begin(), n, 1.0f), rows.end(), 0.0f);
+}
+
+int64_t Program::counted_rows() const {
+  const std::string& shares = data_->values[static_cast<size_t>(mean_over_rows().saved.back())].name;
   return std::ranges::count_if(read(shares), [](float share) { return share > 0; });
 }
 
@@ -134,7 +149,8 @@ void Program::replay(const StepInputs& inputs) {
 }
 
 uint32_t Program::next_step() const {
-  if (!data().updates) fail("program", "it updates nothing: expected replay({}), or a program with an update");
+  if (!data().updates)
+    fail("program", "it updates nothing: expected replay({}), or a program with an update");
   return data_->store->steps() + 1;
 }
 

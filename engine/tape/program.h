@@ -89,6 +89,9 @@ class Program {
   std::span<const double> stats() const;
   double stat(std::string_view name) const;  ///< by name; throws for an unknown one
   double loss() const { return stats()[static_cast<size_t>(data().loss_stat)]; }
+  /// For a batch of fewer rows than were sealed: gives the first n rows of the loss the weight 1 and the others 0. These
+  /// must hold finite numbers and change nothing. Throws unless the weights of the loss are an input with n or more rows.
+  void fill_rows(int64_t n);
   /// The rows that counted in the loss of the last replay: those with a target and a weight. Throws for a loss that is
   /// no mean over rows.
   int64_t counted_rows() const;
@@ -119,6 +122,7 @@ class Program {
     size_t size;
   };
   Buffer kept(std::string_view name, bool gradient) const;
+  const Node& mean_over_rows() const;
   Executable& running() const {
     data();
     return *executable_;

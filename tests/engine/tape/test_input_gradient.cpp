@@ -6,8 +6,8 @@ namespace normscope::test {
 namespace {
 
 /// A network that reads its input twice, with a loss that differs in every row.
-struct Net {
-  explicit Net(bool gradient, int threads = 1, SealOptions options = {}, bool trains = true)
+struct InputNet {
+  explicit InputNet(bool gradient, int threads = 1, SealOptions options = {}, bool trains = true)
       : backend(make_cpu_backend(threads)) {
     x = tape.input("x", {kRows, kWidth}, DType::F32, {.gradient = gradient});
     const ValueId classes = tape.input("classes", {kRows}, DType::I32);
@@ -37,7 +37,7 @@ struct Net {
   std::unique_ptr<Program> program;
 };
 
-void check_differences(Net& net) {
+void check_differences(InputNet& net) {
   net.program->replay({});
   const std::vector<float> gradient = net.program->read("x", true);
   constexpr float kStep = 1.0f / 64;
@@ -52,30 +52,30 @@ void check_differences(Net& net) {
 }  // namespace
 
 TEST_CASE("input gradient: it is the difference of the loss, also of an input that is read twice") {
-  Net net(true, 1, {.update = kNoOp});
+  InputNet net(true, 1, {.update = kNoOp});
   check_differences(net);
 }
 
 TEST_CASE("input gradient: a tape without parameters has one") {
-  Net net(true, 1, {.update = kNoOp}, false);
+  InputNet net(true, 1, {.update = kNoOp}, false);
   check_differences(net);
   CHECK(net.program->stat("total.grad_norm") == 0);  // of the parameters
 }
 
 TEST_CASE("input gradient: any number of threads gives the same bits") {
-  Net one(true, 1, {.update = kNoOp});
+  InputNet one(true, 1, {.update = kNoOp});
   one.program->replay({});
   for (const int threads : {2, 3}) {
-    Net other(true, threads, {.update = kNoOp});
+    InputNet other(true, threads, {.update = kNoOp});
     other.program->replay({});
     CHECK(same_bits(one.program->read("x", true), other.program->read("x", true)));
   }
 }
 
 TEST_CASE("input gradient: it changes no bit of a step, and stays readable where memory is used again") {
-  Net without(false), with(true), shared(true, 1, {.reuse_bytes = true});
+  InputNet without(false), with(true), shared(true, 1, {.reuse_bytes = true});
   for (uint32_t t = 1; t <= 3; ++t) {
-    for (Net* net : {&without, &with, &shared}) net->program->replay(Adam{}.step(t));
+    for (InputNet* net : {&without, &with, &shared}) net->program->replay(Adam{}.step(t));
     for (const char* name : {"hidden.w", "hidden.b"}) {
       CHECK(same_bits(with.program->read(name, true), without.program->read(name, true)));
       CHECK(same_bits(shared.program->read(name), without.program->read(name)));

@@ -26,6 +26,11 @@ struct Bench {
     if (first) store.materialize(1);
     return seal(t, options);
   }
+  Program weighted() {
+    const ValueId out = linear(t, "o", x(), 3);
+    const ValueId loss = softmax_xent(t, "loss", out, y(), t.input("weights", {4}));
+    return sealed({.loss = loss});
+  }
   Program step(SealOptions options = {}) {
     options.loss = net();
     return sealed(options);
@@ -122,10 +127,7 @@ const Row kRecording[] = {
        b.t.input("x", {0, 8});
      },
      "[tape] input 'x' (0,8): expected dimensions of at least 1"},
-    {"a gradient of integers",
-     [](Bench& b) {
-       b.t.input("y", {4}, DType::I32, {.gradient = true});
-     },
+    {"a gradient of integers", [](Bench& b) { b.t.input("y", {4}, DType::I32, {.gradient = true}); },
      "[tape] input 'y' (4) holds integers and cannot have a gradient: expected reals"},
     {"a negative dimension",
      [](Bench& b) {
@@ -306,8 +308,7 @@ const Row kReplaying[] = {
      "[program] the step updates 2 parameters and has no rate: expected StepInputs::lr"},
     {"a rate that is none", [](Bench& b) { b.step().replay(Adam{.lr = std::nanf("")}.step(1)); },
      "[program] the step updates 2 parameters and has no rate: expected StepInputs::lr"},
-    {"a rule for a program that updates nothing",
-     [](Bench& b) { b.step({.update = kNoOp}).replay(Adam{}); },
+    {"a rule for a program that updates nothing", [](Bench& b) { b.step({.update = kNoOp}).replay(Adam{}); },
      "[program] it updates nothing: expected replay({}), or a program with an update"},
     {"Adam's step 0", [](Bench& b) { b.step().replay(Adam{}.step(0)); }, "[adam] step 0: expected 1, 2, ..."},
     {"a clip that was not sealed",
@@ -342,8 +343,7 @@ const Row kReplaying[] = {
      },
      "[program] 'w' has no gradient: expected a value on the way to the loss, from a trainable parameter or "
      "an input with InputOptions::gradient"},
-    {"the gradient of an input that did not ask for one",
-     [](Bench& b) { b.step().read("x", true); },
+    {"the gradient of an input that did not ask for one", [](Bench& b) { b.step().read("x", true); },
      "[program] 'x' has no gradient: expected a value on the way to the loss, from a trainable parameter or "
      "an input with InputOptions::gradient"},
     {"the gradient of an input that the loss does not use",
@@ -397,6 +397,18 @@ const Row kReplaying[] = {
        b.sealed().counted_rows();
      },
      "[program] the loss does not count rows: expected one of softmax_xent or mean_squared_error"},
+    {"a short batch for a loss without weights", [](Bench& b) { b.step().fill_rows(3); },
+     "[program] the loss loss has no input of weights: expected one for each row"},
+    {"a short batch for a loss that has no rows",
+     [](Bench& b) {
+       linear(b.t, "l", b.x(), 1);
+       b.sealed().fill_rows(3);
+     },
+     "[program] the loss does not count rows: expected one of softmax_xent or mean_squared_error"},
+    {"more rows than were sealed", [](Bench& b) { b.weighted().fill_rows(5); },
+     "[program] a batch of 5 rows: expected 0 to 4"},
+    {"fewer rows than none", [](Bench& b) { b.weighted().fill_rows(-1); },
+     "[program] a batch of -1 rows: expected 0 to 4"},
     {"a program that was moved away",
      [](Bench& b) {
        Program program = b.step();
