@@ -1,4 +1,4 @@
-// The one include of a user: tape, store, seal, the ops of a network, the CPU backend.
+// The one include of a user: tape, store, seal, the ops of a network, the CPU backend. check_op.h checks an op.
 #pragma once
 
 #include "engine/cpu/backend_cpu.h"
