@@ -114,6 +114,7 @@ void Tape::probe(ProbeRequest request) {
 }
 
 void Tape::after_update(Node node) {
+  node.name = named(node.name);
   check_inputs(node);
   node.layer = layer_;
   after_update_.push_back(std::move(node));

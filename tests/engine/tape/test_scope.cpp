@@ -30,6 +30,7 @@ TEST_CASE("scope: inputs, parameters, nodes, what they save, sites and probes ar
     const auto in = scoped.tape.scope("L01");
     const ValueId out = scoped.layer(scoped.x);
     probe_mean_square(scoped.tape, "out", out);
+    scoped.tape.after_update({.op = OpKind::Relu, .name = "after", .in = {out}});
     scoped.tape.input("lengths", {4}, DType::I32);
     const auto inner = scoped.tape.scope("ffn");
     linear(scoped.tape, "w1", out, 3);
@@ -53,6 +54,7 @@ TEST_CASE("scope: inputs, parameters, nodes, what they save, sites and probes ar
     CHECK(scoped.tape.nodes()[i].attributes == t.nodes()[i].attributes);
   }
   CHECK(scoped.tape.probes()[0].name == t.probes()[0].name);
+  CHECK(scoped.tape.after_update()[0].name == "L01.after");
   REQUIRE(scoped.store.parameters().size() == plain.store.parameters().size());
   for (size_t p = 0; p < plain.store.parameters().size(); ++p)
     CHECK(scoped.store.parameters()[p].name == plain.store.parameters()[p].name);
