@@ -3,6 +3,7 @@
 #include "cuda/device.h"
 #include "cuda/shadow.h"
 #include "engine/cuda/backend_cuda.h"
+#include "engine/engine.h"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"
 #include "engine/support/op_harness.h"
@@ -114,6 +115,35 @@ TEST_CASE("gpu models: ten steps have the losses and gradients of the CPU", "[gp
     }
     CHECK(device.backend->error() == "");
   }
+}
+
+TEST_CASE("gpu models: the gradient of an input is that of the CPU", "[gpu]") {
+  NEEDS_DEVICE();
+  const auto gradients = [](std::shared_ptr<Backend> backend, bool trains) {
+    Store store(*backend);
+    Tape tape(store);
+    const ValueId x = tape.input("x", {37, 24}, DType::F32, {.gradient = true});
+    const ValueId h = trains ? multiply(tape, "gated", silu(tape, "silu", linear(tape, "fc", x, 24)), x) : x;
+    const ValueId loss =
+        mean_squared_error(tape, "loss", h, tape.input("target", {37, 24}), tape.input("weights", {37}));
+    store.materialize(3);
+    Program program = seal(tape, {.loss = loss, .update = kNoOp});
+    const std::span<float> numbers = program.floats("x");
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i * 37 % 61) / 30 - 1;
+    std::ranges::fill(program.floats("target"), 0.25f);
+    program.fill_rows(30);
+    program.replay({});
+    CHECK(program.counted_rows() == 30);
+    std::vector<float> all = program.read("x", true);
+    if (trains) std::ranges::copy(program.read("fc.w", true), std::back_inserter(all));
+    return all;
+  };
+  for (const bool trains : {true, false})
+    for (const bool graph : {true, false}) {
+      const std::vector<float> cpu = gradients(make_cpu_backend(2), trains);
+      CHECK(norm_of(Values(cpu.begin(), cpu.end())) > 0.01);
+      CHECK(relative_error(gradients(device_backend(graph), trains), Values(cpu.begin(), cpu.end())) < 1e-5);
+    }
 }
 
 TEST_CASE("gpu models: captured and uncaptured steps are the same bits", "[gpu]") {

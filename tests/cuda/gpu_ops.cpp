@@ -82,6 +82,10 @@ TEST_CASE("gpu ops: softmax cross-entropy equals the CPU and the reference", "[g
   NEEDS_DEVICE();
   check_cases(loss_cases());
 }
+TEST_CASE("gpu ops: a squared error equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(squared_error_cases());
+}
 TEST_CASE("gpu ops: pooling equals the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(pool_cases());
@@ -102,8 +106,9 @@ TEST_CASE("gpu ops: ops of add-ons equal the CPU and the reference", "[gpu]") {
 
 TEST_CASE("cuda ops: every case of the registry is among those that run on the device", "[cuda]") {
   std::vector<std::string> here, all;
-  for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), concat_cases(),
-                            norm_cases(), elementwise_cases(), loss_cases(), pool_cases(), addon_cases()})
+  for (const auto& cases :
+       {embedding_cases(), linear_cases(), attention_cases(), concat_cases(), norm_cases(),
+        elementwise_cases(), loss_cases(), squared_error_cases(), pool_cases(), addon_cases()})
     for (const OpCase& c : cases) here.push_back(c.name);
   for (const OpCase& c : op_cases()) all.push_back(c.name);
   std::sort(here.begin(), here.end());
