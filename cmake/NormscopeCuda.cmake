@@ -6,7 +6,7 @@ include_guard()
 
 normscope_addon_folders(cuda_folders engine)
 list(TRANSFORM cuda_folders APPEND "/*.cu")
-file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/engine/*.cu" ${cuda_folders})
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/engine/*.cu" ${cuda_folders})
 set(NORMSCOPE_CUDA_SOURCES ${cuda_sources} PARENT_SCOPE)  # tests/cuda compiles them for the host
 
 # A compiler spends nine tenths of a kernel file on headers: a few groups of files read them once each. Every op has a
@@ -24,7 +24,7 @@ function(normscope_cuda_groups variable suffix)
   endforeach()
   set(groups "")
   foreach(group RANGE 1 ${count})
-    set(file "${CMAKE_BINARY_DIR}/cuda/kernels_${group}.${suffix}")
+    set(file "${PROJECT_BINARY_DIR}/cuda/kernels_${group}.${suffix}")
     file(CONFIGURE OUTPUT "${file}" CONTENT "${text_${group}}" @ONLY)
     list(APPEND groups "${file}")
   endforeach()
@@ -47,7 +47,7 @@ if(EXISTS /dev/nvidia0 OR EXISTS /dev/dxg)  # Linux; Linux under Windows
 endif()
 if(NORMSCOPE_CUDA STREQUAL "AUTO" AND NOT gpu AND NOT NORMSCOPE_CUDA_WITHOUT_GPU)
   message(STATUS "CUDA: not built, as this machine has no GPU (-DNORMSCOPE_CUDA=ON builds it: docs/cuda.md)")
-  file(REMOVE "${CMAKE_BINARY_DIR}/libnormscope_cuda.so")  # of an earlier configuration: the program would open it
+  file(REMOVE "${PROJECT_BINARY_DIR}/libnormscope_cuda.so")  # of an earlier configuration: the program would open it
   return()
 endif()
 
@@ -82,10 +82,10 @@ message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA
 
 normscope_cuda_groups(groups cu)
 add_library(normscope_cuda MODULE ${groups})
-target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}" "${CMAKE_BINARY_DIR}/generated")
+target_include_directories(normscope_cuda PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
+  LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
   NORMSCOPE_TOOLKIT "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
 # There must never be --use_fast_math. Warnings are for the host code. The names of nvcc's temporary files stand in what it
 # makes: beside the objects they are the same whenever it is made.
@@ -97,4 +97,4 @@ target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope COMPONENT normscope-cuda)
 
 # Without this definition the loader does not look for a library and says "built without CUDA".
-set_source_files_properties("${CMAKE_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)
+set_source_files_properties("${PROJECT_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)

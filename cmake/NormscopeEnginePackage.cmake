@@ -17,29 +17,29 @@ install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DEST
 # Public headers can be included from outside. Headers between files of one room (parts of kernels and of a run, the
 # passes of seal, the driver of the CUDA backend, how files are read) and headers for the tests are left out.
 # tests/package/ checks that each public header finds what it includes.
-file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
-  "${CMAKE_SOURCE_DIR}/engine/*.h" "${CMAKE_SOURCE_DIR}/engine/*.def")
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+  "${PROJECT_SOURCE_DIR}/engine/*.h" "${PROJECT_SOURCE_DIR}/engine/*.def")
 if(TARGET normscope_training)
-  file(GLOB_RECURSE of_training CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
-    "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
+  file(GLOB_RECURSE of_training CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+    "${PROJECT_SOURCE_DIR}/training/*.h" "${PROJECT_SOURCE_DIR}/training/*.def")
   list(FILTER of_training EXCLUDE REGEX "^training/(files|experiments)/")  # the program's own files
   list(APPEND headers ${of_training})
 endif()
 # Add-ons bring headers and rows of their own; what the core includes as chosen/ is in the build tree.
 foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
-  file(GLOB_RECURSE of_addon CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/addons/${addon}/engine/*.h")
-  file(GLOB rows CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}" "${CMAKE_SOURCE_DIR}/addons/${addon}/*.def")
+  file(GLOB_RECURSE of_addon CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/addons/${addon}/engine/*.h")
+  file(GLOB rows CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/addons/${addon}/*.def")
   list(FILTER rows EXCLUDE REGEX "/(oracle|op_cases)\\.def$")
   list(APPEND headers ${of_addon} ${rows})
 endforeach()
-install(DIRECTORY "${CMAKE_BINARY_DIR}/generated/chosen" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope" ${component}
+install(DIRECTORY "${PROJECT_BINARY_DIR}/generated/chosen" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope" ${component}
   REGEX "/(oracle|op_cases)\\.def$" EXCLUDE)
 list(FILTER headers EXCLUDE REGEX
   "(_inl|_impl|input_value|toml|codec|kept_spec|session_file|lab_trainer)\\.h$|/cpu/(tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)
 foreach(header IN LISTS headers)
   get_filename_component(folder "${header}" DIRECTORY)
-  install(FILES "${CMAKE_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/${folder}" ${component})
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/${folder}" ${component})
 endforeach()
 
 set(needed hwy::hwy)
@@ -49,11 +49,11 @@ foreach(library normscope_sentencepiece normscope_utf8proc normscope_tomlplusplu
   endif()
 endforeach()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/normscope-config.cmake.in"
-  "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" INSTALL_DESTINATION "${package_dir}")
+  "${PROJECT_BINARY_DIR}/package/normscope-config.cmake" INSTALL_DESTINATION "${package_dir}")
 # Before 1.0 a new minor version may change the interface.
-write_basic_package_version_file("${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/normscope-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
-install(FILES "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" "${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"
+install(FILES "${PROJECT_BINARY_DIR}/package/normscope-config.cmake" "${PROJECT_BINARY_DIR}/package/normscope-config-version.cmake"
   "${CMAKE_CURRENT_LIST_DIR}/NormscopeEngineDependencies.cmake" DESTINATION "${package_dir}" ${component})
 if(TARGET normscope_training)
   install(FILES "${CMAKE_CURRENT_LIST_DIR}/NormscopeTrainingDependencies.cmake" DESTINATION "${package_dir}" ${component})

@@ -47,7 +47,7 @@ add_library(normscope_imgui STATIC
   ${imgui}/backends/imgui_impl_glfw.cpp ${imgui}/backends/imgui_impl_opengl3.cpp)
 # imgui.h includes "imconfig.h" by name: Dear ImGui's own was left out, so ours is found on the include path.
 target_include_directories(normscope_imgui SYSTEM PUBLIC
-  "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
+  "${PROJECT_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
 target_link_libraries(normscope_imgui PUBLIC glfw normscope_gl ${CMAKE_DL_LIBS})
 # Dear ImGui's warnings are not ours to fix, and the sanitizers watch our code, not this library's.
 target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)

@@ -7,10 +7,10 @@ set(NORMSCOPE_MAINTAINER "normscope contributors <maintainers@normscope.example.
 set(CPACK_PACKAGE_NAME normscope)
 set(CPACK_PACKAGE_VENDOR "normscope contributors")
 set(CPACK_PACKAGE_CONTACT "${NORMSCOPE_MAINTAINER}")
-set(CPACK_RESOURCE_FILE_LICENSE "${CMAKE_SOURCE_DIR}/LICENSE")
+set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 string(TOLOWER "${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}" CPACK_SYSTEM_NAME)
 set(CPACK_PACKAGE_FILE_NAME "normscope-${PROJECT_VERSION}-${CPACK_SYSTEM_NAME}")
-set(CPACK_PACKAGE_DIRECTORY "${CMAKE_SOURCE_DIR}/build/package")
+set(CPACK_PACKAGE_DIRECTORY "${PROJECT_SOURCE_DIR}/build/package")
 if(NORMSCOPE_DEBIAN_ARCHITECTURE)  # built for another processor, with the packages of a sysroot
   string(APPEND CPACK_PACKAGE_DIRECTORY "-${NORMSCOPE_DEBIAN_ARCHITECTURE}")
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE "${NORMSCOPE_DEBIAN_ARCHITECTURE}")
@@ -23,8 +23,8 @@ set(CPACK_COMPONENTS_ALL normscope libnormscope-dev)
 if(TARGET normscope_cuda)
   list(APPEND CPACK_COMPONENTS_ALL normscope-cuda)
 endif()
-set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_SOURCE_DIR}/platforms/packages/generator.cmake")
-set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_SOURCE_DIR}/platforms/packages/finish.cmake")
+set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_SOURCE_DIR}/platforms/packages/generator.cmake")
+set(CPACK_PRE_BUILD_SCRIPTS "${PROJECT_SOURCE_DIR}/platforms/packages/finish.cmake")
 
 # ---- Debian -----------------------------------------------------------------------------------------------------
 set(CPACK_DEB_COMPONENT_INSTALL ON)
@@ -35,7 +35,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(debian_version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 normscope_release_day(changelog_day "%a, %d %b %Y %H:%M:%S +0000")
-configure_file("${CMAKE_SOURCE_DIR}/platforms/packages/changelog.in" "${CMAKE_BINARY_DIR}/package/changelog" @ONLY)
+configure_file("${PROJECT_SOURCE_DIR}/platforms/packages/changelog.in" "${PROJECT_BINARY_DIR}/package/changelog" @ONLY)
 
 # normscope_debian(COMPONENT SECTION DESCRIPTION): sets what every package has. platforms/packages/generator.cmake adds the
 # packages of the libraries that are linked.
@@ -90,7 +90,7 @@ finds it by itself; --backend cuda or the switch in the window uses it.")
 endif()
 
 # These are for platforms/packages/generator.cmake and platforms/packages/finish.cmake.
-set(CPACK_NORMSCOPE_BINARY_DIR "${CMAKE_BINARY_DIR}")
-set(CPACK_NORMSCOPE_SOURCE_DIR "${CMAKE_SOURCE_DIR}")
+set(CPACK_NORMSCOPE_BINARY_DIR "${PROJECT_BINARY_DIR}")
+set(CPACK_NORMSCOPE_SOURCE_DIR "${PROJECT_SOURCE_DIR}")
 set(CPACK_NORMSCOPE_IMGUI_LICENSE "${NORMSCOPE_DEPS_DIR}/imgui/LICENSE.txt")
 include(CPack)

@@ -46,7 +46,7 @@ function(normscope_web_sources variable)
   list(FILTER sources EXCLUDE REGEX
     "/app/window/(main_window|desktop)\\.cpp$|/app/(cli|commands)/")
   foreach(file desktop page web_window)
-    list(APPEND sources "${CMAKE_SOURCE_DIR}/platforms/web/${file}.cpp")
+    list(APPEND sources "${PROJECT_SOURCE_DIR}/platforms/web/${file}.cpp")
   endforeach()
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
@@ -63,10 +63,10 @@ function(normscope_web_program target)
     -sEXPORTED_FUNCTIONS=_main,_malloc,_free,_ns_open_file,_ns_status,_ns_hidden,_ns_places,_ns_resize
     -sEXPORTED_RUNTIME_METHODS=FS,ccall,cwrap,UTF8ToString,ENV -lidbfs.js
     -sGL_ENABLE_GET_PROC_ADDRESS=0  # otherwise the glue has every function of WebGL, called or not
-    "--pre-js=${CMAKE_SOURCE_DIR}/platforms/web/storage.js"
-    "--preload-file=${CMAKE_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
+    "--pre-js=${PROJECT_SOURCE_DIR}/platforms/web/storage.js"
+    "--preload-file=${PROJECT_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
     "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts"
     "--exclude-file=*/README.md")  # for authors: the program reads none
-  file(GLOB_RECURSE packed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lessons/*" "${NORMSCOPE_WEB_FONTS}/*")
-  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/platforms/web/storage.js" ${packed})
+  file(GLOB_RECURSE packed CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lessons/*" "${NORMSCOPE_WEB_FONTS}/*")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${PROJECT_SOURCE_DIR}/platforms/web/storage.js" ${packed})
 endfunction()

@@ -18,7 +18,7 @@ add_compile_options(-Wa,-muse-unaligned-vector-move)
 # What windows.h would define beyond need, the system that is asked for (Windows 10), files beyond 2 GB.
 add_compile_definitions(NOMINMAX WIN32_LEAN_AND_MEAN UNICODE _UNICODE _WIN32_WINNT=0x0A00 _FILE_OFFSET_BITS=64 _USE_MATH_DEFINES)
 # What POSIX has and the sources use: platforms/windows/README.md.
-include_directories($<$<COMPILE_LANGUAGE:CXX>:${CMAKE_SOURCE_DIR}/platforms/windows/posix>)
+include_directories($<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/platforms/windows/posix>)
 # The program brings everything along; a stack is as large as on Linux; files are the same wherever they were linked.
 add_link_options(-static -Wl,--stack,8388608 -Wl,--no-insert-timestamp)
 link_libraries(synchronization)  # WaitOnAddress
@@ -53,34 +53,34 @@ function(normscope_windows_sources variable)
   list(FILTER sources EXCLUDE REGEX
     "/app/(busy_processes|commands/fed_program|cli/interrupts|window/desktop)\\.cpp$")
   foreach(file desktop interrupts)
-    list(APPEND sources "${CMAKE_SOURCE_DIR}/platforms/windows/${file}.cpp")
+    list(APPEND sources "${PROJECT_SOURCE_DIR}/platforms/windows/${file}.cpp")
   endforeach()
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
 # normscope_windows_resources(TARGET): gives a program its icon, its manifest and its version.
-set(NORMSCOPE_WINDOWS_ICON "${CMAKE_BINARY_DIR}/normscope.ico")
+set(NORMSCOPE_WINDOWS_ICON "${PROJECT_BINARY_DIR}/normscope.ico")
 set(pictures "")
 foreach(size 16 24 32 48 64 128 256)
-  list(APPEND pictures "${CMAKE_SOURCE_DIR}/assets/icon/normscope-${size}.png")
+  list(APPEND pictures "${PROJECT_SOURCE_DIR}/assets/icon/normscope-${size}.png")
 endforeach()
 find_program(NORMSCOPE_PYTHON python3 REQUIRED)
-execute_process(COMMAND "${NORMSCOPE_PYTHON}" "${CMAKE_SOURCE_DIR}/platforms/windows/windows_icon.py" "${NORMSCOPE_WINDOWS_ICON}" ${pictures}
+execute_process(COMMAND "${NORMSCOPE_PYTHON}" "${PROJECT_SOURCE_DIR}/platforms/windows/windows_icon.py" "${NORMSCOPE_WINDOWS_ICON}" ${pictures}
   COMMAND_ERROR_IS_FATAL ANY)
-configure_file("${CMAKE_SOURCE_DIR}/platforms/windows/normscope.rc.in" "${CMAKE_BINARY_DIR}/normscope.rc" @ONLY)
+configure_file("${PROJECT_SOURCE_DIR}/platforms/windows/normscope.rc.in" "${PROJECT_BINARY_DIR}/normscope.rc" @ONLY)
 function(normscope_windows_resources target)
-  target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/normscope.rc")
+  target_sources(${target} PRIVATE "${PROJECT_BINARY_DIR}/normscope.rc")
 endfunction()
 
 # normscope_windows_program(): makes of the program what a folder for Windows has: see platforms/windows/launcher.cpp.
 function(normscope_windows_program)
   normscope_windows_resources(normscope)
-  add_executable(normscope_launcher WIN32 "${CMAKE_SOURCE_DIR}/platforms/windows/launcher.cpp" "${CMAKE_SOURCE_DIR}/platforms/windows/posix/wide.cpp")
-  target_include_directories(normscope_launcher PRIVATE "${CMAKE_SOURCE_DIR}")
+  add_executable(normscope_launcher WIN32 "${PROJECT_SOURCE_DIR}/platforms/windows/launcher.cpp" "${PROJECT_SOURCE_DIR}/platforms/windows/posix/wide.cpp")
+  target_include_directories(normscope_launcher PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(normscope_launcher PRIVATE normscope_options)
   target_link_options(normscope_launcher PRIVATE -municode)
   normscope_windows_resources(normscope_launcher)
-  set_target_properties(normscope_launcher PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+  set_target_properties(normscope_launcher PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 endfunction()
 
 normscope_fetched_imgui()
