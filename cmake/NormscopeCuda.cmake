@@ -94,7 +94,9 @@ target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 
 # An installed program looks for the library in ../lib/normscope beside bin (engine/cuda/loader.cpp).
-install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope COMPONENT normscope-cuda)
+if(NORMSCOPE_INSTALL)
+  install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope COMPONENT normscope-cuda)
+endif()
 
 # Without this definition the loader does not look for a library and says "built without CUDA".
 set_source_files_properties("${PROJECT_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)

@@ -24,7 +24,9 @@ if(NOT TARGET hwy::hwy)
   normscope_missing("Highway" libhwy-dev)
 endif()
 
-find_package(fmt CONFIG QUIET)
+if(NOT TARGET fmt::fmt)  # a project that takes this one in may have its own
+  find_package(fmt CONFIG QUIET)
+endif()
 if(NOT TARGET fmt::fmt)
   normscope_missing("fmt" libfmt-dev)
 endif()

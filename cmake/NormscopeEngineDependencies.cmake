@@ -3,7 +3,9 @@
 # target.
 
 # hwy::hwy
-find_package(hwy CONFIG QUIET)
+if(NOT TARGET hwy::hwy)
+  find_package(hwy CONFIG QUIET)
+endif()
 if(NOT TARGET hwy::hwy)
   find_package(highway CONFIG QUIET)  # Conan's name
   if(TARGET highway::highway)

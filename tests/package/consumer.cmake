@@ -1,13 +1,7 @@
 # The engine as a package: what the build tree has is installed, and a small project is built against that and run.
-# cmake -DBUILD=build tree -DWORK=folder -DGENERATOR=... -DCOMPILER=... [-DDEPS=CMAKE_PREFIX_PATH] [-DTOOLCHAIN=file] -P consumer.cmake
-cmake_minimum_required(VERSION 3.22)
+# cmake -DBUILD=build tree -DWORK=folder ... -P consumer.cmake: see run.cmake
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 file(REMOVE_RECURSE "${WORK}")
-function(run)
-  execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "${ARGN}: ${result}\n${out}")
-  endif()
-endfunction()
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix" --component libnormscope-dev)
 
@@ -27,12 +21,7 @@ foreach(header IN LISTS headers)
   endforeach()
 endforeach()
 
-set(toolchain "")
-if(TOOLCHAIN)
-  set(toolchain "-DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN}")
-endif()
-string(REPLACE ";" "\\;" path "${WORK}/prefix;${DEPS}")
-run("${CMAKE_COMMAND}" -S "${CMAKE_CURRENT_LIST_DIR}" -B "${WORK}/build" -G "${GENERATOR}" ${toolchain}
-  "-DCMAKE_CXX_COMPILER=${COMPILER}" "-DCMAKE_PREFIX_PATH=${path}" -DCMAKE_BUILD_TYPE=Release)
+list(PREPEND DEPS "${WORK}/prefix")
+configure("${CMAKE_CURRENT_LIST_DIR}/consumer" "${WORK}/build" -DCMAKE_BUILD_TYPE=Release)
 run("${CMAKE_COMMAND}" --build "${WORK}/build")
 run("${WORK}/build/consumer")

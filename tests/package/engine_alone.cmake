@@ -1,22 +1,13 @@
 # The engine alone: a tree without training/ and app/ is configured where no library but Highway and fmt can be found, and
 # compiles files of engine/, here and in add-ons, only. It is not built: its objects are those of the release tree, which consumer.cmake links.
-# cmake -DSOURCE=this checkout -DWORK=folder -DGENERATOR=... -DCOMPILER=... [-DDEPS=CMAKE_PREFIX_PATH] [-DTOOLCHAIN=file] -P engine_alone.cmake
-cmake_minimum_required(VERSION 3.22)
+# cmake -DSOURCE=this checkout -DWORK=folder ... -P engine_alone.cmake: see run.cmake
+include("${CMAKE_CURRENT_LIST_DIR}/run.cmake")
 file(REMOVE_RECURSE "${WORK}")
-set(arguments "")
+set(disabled "")
 foreach(other nlohmann_json tomlplusplus CLI11 glfw3 OpenGL Catch2 utf8proc sentencepiece)
-  list(APPEND arguments "-DCMAKE_DISABLE_FIND_PACKAGE_${other}=ON")
+  list(APPEND disabled "-DCMAKE_DISABLE_FIND_PACKAGE_${other}=ON")
 endforeach()
-if(TOOLCHAIN)
-  list(APPEND arguments "-DCMAKE_TOOLCHAIN_FILE=${TOOLCHAIN}")
-endif()
-string(REPLACE ";" "\\;" path "${DEPS}")
-execute_process(COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${COMPILER}"
-    "-DCMAKE_PREFIX_PATH=${path}" -DNORMSCOPE_TRAINING=OFF -DNORMSCOPE_CUDA=OFF "-DNORMSCOPE_DEPS_DIR=${WORK}/none" ${arguments}
-  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE out)
-if(NOT result EQUAL 0)
-  message(FATAL_ERROR "the engine alone cannot be configured: ${out}")
-endif()
+configure("${SOURCE}" "${WORK}" -DNORMSCOPE_TRAINING=OFF -DNORMSCOPE_CUDA=OFF "-DNORMSCOPE_DEPS_DIR=${WORK}/none" ${disabled})
 if(out MATCHES "not found")
   message(FATAL_ERROR "the engine alone misses what only the other floors use: ${out}")
 endif()
