@@ -1,5 +1,5 @@
-# The engine, and what trains, as a package: find_package(normscope) gives normscope::engine and, where it was built,
-# normscope::training. Component libnormscope-dev.
+# The engine, and what trains, as a package of two components: find_package(normscope COMPONENTS engine) gives
+# normscope::engine and, where it was built, training normscope::training. Both are in Debian's libnormscope-dev.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -9,10 +9,11 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/normscope")
 foreach(floor engine training)
   if(TARGET normscope_${floor})
     set_target_properties(normscope_${floor} PROPERTIES EXPORT_NAME ${floor})
-    install(TARGETS normscope_${floor} EXPORT normscope ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${component})
+    install(TARGETS normscope_${floor} EXPORT normscope-${floor} ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${component})
+    install(EXPORT normscope-${floor} NAMESPACE normscope:: FILE normscope-${floor}-targets.cmake
+      DESTINATION "${package_dir}" ${component})
   endif()
 endforeach()
-install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DESTINATION "${package_dir}" ${component})
 
 # Public headers can be included from outside. Headers between files of one room (parts of kernels and of a run, the
 # passes of seal, the driver of the CUDA backend, how files are read) and headers for the tests are left out.
@@ -42,10 +43,10 @@ foreach(header IN LISTS headers)
   install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/${folder}" ${component})
 endforeach()
 
-set(needed hwy::hwy)
+set(training_needs "")
 foreach(library normscope_sentencepiece normscope_utf8proc normscope_tomlplusplus)
   if(TARGET ${library})
-    list(APPEND needed ${library})
+    list(APPEND training_needs ${library})
   endif()
 endforeach()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/normscope-config.cmake.in"
