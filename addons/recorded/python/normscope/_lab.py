@@ -3,6 +3,7 @@
 Every request is a process of its own, so a signal ends it, and nothing of it stays in Python but what it wrote."""
 from __future__ import annotations
 
+import base64
 import html
 import json
 import os
@@ -12,7 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any, Optional, Union
+from typing import Any, Collection, Optional, Union
 
 from . import _program
 
@@ -54,9 +55,20 @@ def run(*words: str) -> str:
             if last and sys.stderr is not None and sys.stderr.isatty():
                 sys.stderr.write("\r\x1b[K")
         if code != 0:
-            raise Error(last[len("normscope: "):] if last.startswith("normscope: ") else last or f"{program} ended with {code}")
+            raise Error(refusal(last) or f"{program} ended with {code}")
         output.seek(0)
         return output.read().decode()
+
+
+def refusal(line: str) -> str:
+    """Returns what the program says of an error, without its own name."""
+    return line[len("normscope: "):] if line.startswith("normscope: ") else line
+
+
+def store() -> str:
+    """Returns the folder where the program keeps results by default. With --out it would keep them beside its files."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return f"{cache}/normscope/results"
 
 
 def key_of(name: str, fields: "dict[str, dict[str, Any]]") -> str:
@@ -65,8 +77,8 @@ def key_of(name: str, fields: "dict[str, dict[str, Any]]") -> str:
     if name in fields or name.startswith("wiring."):
         return name
     if len(ends) != 1:
-        raise Error(f"[{name}] " + (f"names several settings: expected {' or '.join(ends)}" if ends else "is no setting: expected "
-                    "one of `normscope settings --json`"))
+        raise Error(f"[{name}] " + (f"names several settings: expected {' or '.join(ends)}" if ends else
+                                    "is no setting: expected one of `normscope settings --json`"))
     return ends[0]
 
 
@@ -80,11 +92,52 @@ def text_of(key: str, value: Any, field: "dict[str, Any]") -> str:
         except ValueError:
             number = None
         if number is None or not low <= number <= high:
-            raise Error(f"[{key}] {value!r}: expected {'a whole number' if kind == 'integer' else 'a number'} from {low:g} to {high:g}")
+            wanted = "a whole number" if kind == "integer" else "a number"
+            raise Error(f"[{key}] {value!r}: expected {wanted} from {low:g} to {high:g}")
     choices = ["true", "false"] if kind == "flag" else field.get("choices")
     if choices and text not in choices:
         raise Error(f"[{key}] {value!r}: expected {', '.join(choices)}")
     return text
+
+
+def statement_of(text: str, letters: "Collection[str]") -> "re.Match[str]":
+    """Reads a statement on runs of these letters, for Comparison.verdict."""
+    said = re.match(r"(not )?([A-D]) (?:(learns earlier|ends lower) than ([A-D])|(learns|is stuck))\Z", text.strip())
+    if not said or said[2] == said[4]:
+        raise Error(f"{text!r} is no statement: {EXPECTED}")
+    for letter in filter(None, (said[2], said[4])):
+        if letter not in letters:
+            raise Error(f"{text!r}: there is no run {letter}: expected {', '.join(letters)}")
+    return said
+
+
+def rule_of(said: "re.Match[str]") -> str:
+    """Returns the rule by which a statement is judged."""
+    if said[4]:
+        return "the same seeds read the same batches; all of three or four pairs lean, all of five or more hold"
+    return "all of three or four seeds lean, all of five or more hold"
+
+
+def series_of(log: str, letter: str, seed: int, pattern: str) -> "tuple[list[str], list[int], list[list[Any]]]":
+    """Returns the names that fit a pattern such as L*.ffn.w2.grad_norm or loss, the steps, and their numbers by step."""
+    name, _, field = pattern.rpartition(".")
+    fits = re.compile(re.escape(name).replace(r"\*", r"\d+") + r"\Z")
+    keys: "list[str]" = []
+    steps, rows = [], []
+    for line in log.splitlines():
+        step = json.loads(line)
+        if (step.get("run"), step.get("seed")) != (letter, seed) or "step" not in step or field not in step:
+            continue
+        numbers = step[field] if name else {"": step[field]}
+        if isinstance(step[field], dict) != bool(name):
+            break
+        keys = keys or [key for key in sorted(numbers) if fits.match(key)]
+        steps.append(step["step"])
+        rows.append([numbers.get(key) for key in keys])
+    if not keys:
+        raise Error(f"[{pattern}] is not in the log of run {letter} and seed {seed}: expected a name such as "
+                    "L*.ffn.w2.grad_norm or loss, and a seed that was trained")
+    return [f"{key}.{field}" if key else field for key in keys], steps, rows
 
 
 def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, Any]") -> "list[str]":
@@ -134,16 +187,8 @@ class Arm:
         return ", ".join(f"{word} {count} of {len(self.seeds)}" for word, count in self.told["verdicts"].items())
 
     def series(self, pattern: str, seed: Optional[int] = None) -> Any:
-        """Returns a parameter's gradient sizes of one seed, step by layer, as an array where numpy is there."""
-        name = pattern[:-len(".grad_norm")] if pattern.endswith(".grad_norm") else ""
-        fits = re.compile(re.escape(name).replace(r"\*", r"\d+") + r"\Z")
-        rows = []
-        for line in self._lab.log().splitlines():
-            step = json.loads(line)
-            if (step.get("run"), step.get("seed")) == (self.letter, seed or self.seeds[0]) and "grad_norm" in step:
-                rows.append([number for key, number in sorted(step["grad_norm"].items()) if fits.match(key)])
-        if not rows or not rows[0]:
-            raise Error(f"[{pattern}] is not in the log: expected a name such as L*.ffn.w2.grad_norm, and a seed that was trained")
+        """Returns numbers of one seed, step by layer, as an array where numpy is there."""
+        _, _, rows = series_of(self._lab.log(), self.letter, seed or self.seeds[0], pattern)
         try:
             import numpy
         except ImportError:
@@ -155,7 +200,7 @@ class Comparison:
     """Runs over seeds, of which `A` to `D` are the arms."""
 
     def __init__(self, told: "dict[str, Any]", words: "Optional[list[str]]") -> None:
-        self.told, self._words, self._log = told, words, ""
+        self.told, self._words, self._log, self._svg = told, words, "", ""
         self.pairs = told["pairs"]
         self.arms = {arm["run"]: Arm(self, arm) for arm in told["arms"]}
 
@@ -179,24 +224,28 @@ class Comparison:
         if not self._words:
             raise Error("small runs keep no log: expected size='usual'")
         if not self._log:
-            cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
             with tempfile.TemporaryDirectory() as folder:
-                run("compare", *self._words, "--store", f"{cache}/normscope/results", "--out", folder)
+                run("compare", *self._words, "--store", store(), "--out", folder)
                 self._log = (pathlib.Path(folder) / "runs.jsonl").read_text()
         return self._log
 
+    def svg(self) -> str:
+        """Returns the program's picture of the losses."""
+        if not self._svg:
+            with tempfile.TemporaryDirectory() as folder:
+                log = pathlib.Path(folder) / "runs.jsonl"
+                log.write_text(self.log())
+                run("compare", str(log), "--svg", folder)
+                self._svg = (pathlib.Path(folder) / "loss.svg").read_text()
+        return self._svg
+
     def verdict(self, statement: str) -> Verdict:
         """Judges 'C learns earlier than B', 'C ends lower than B', 'A learns' or 'A is stuck', or 'not' and one of these."""
-        said = re.match(r"(not )?([A-D]) (?:(learns earlier|ends lower) than ([A-D])|(learns|is stuck))\Z", statement.strip())
-        if not said or said[2] == said[4]:
-            raise Error(f"{statement!r} is no statement: {EXPECTED}")
-        for letter in filter(None, (said[2], said[4])):
-            if letter not in self.arms:
-                raise Error(f"{statement!r}: there is no run {letter}: expected {', '.join(self.arms)}")
+        said = statement_of(statement, self.arms)
         return self._paired(said) if said[4] else self._alone(said)
 
     def _paired(self, said: "re.Match[str]") -> Verdict:
-        rule = "the same seeds read the same batches; all of three or four pairs lean, all of five or more hold"
+        rule = rule_of(said)
         pair = next(pair for pair in self.pairs if {said[2], said[4]} == set(pair["runs"]))
         seen = pair[said[3].replace(" ", "_")]
         if not seen["finding"]:
@@ -208,17 +257,28 @@ class Comparison:
         return Verdict(strength(agrees, strong), words, rule)
 
     def _alone(self, said: "re.Match[str]") -> Verdict:
-        rule = "all of three or four seeds lean, all of five or more hold"
+        rule = rule_of(said)
         arm = self.arms[said[2]]
         wanted = "learns" if said[5] == "learns" else "stuck"
         if arm.verdict is None or arm.verdict in ("not decided", "too slow to tell"):
             return Verdict("cannot be told", f": {arm.told.get('why') or arm.verdict}", rule)
-        return Verdict(strength((arm.verdict == wanted) != bool(said[1]), len(arm.seeds) >= 5), f": {arm.tally} seeds", rule)
+        agrees = (arm.verdict == wanted) != bool(said[1])
+        return Verdict(strength(agrees, len(arm.seeds) >= 5), f": {arm.tally} seeds", rule)
 
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{arm.letter}</th><td>{html.escape(arm.name)}</td><td>{html.escape(arm.tally)}</td>"
                        f"<td>{arm.band[0]:.3f} to {arm.band[1]:.3f}</td></tr>" for arm in self.arms.values())
-        return f"<table><tr><th>run</th><th>name</th><th>verdicts</th><th>loss</th></tr>{rows}</table>"
+        table = f"<table><tr><th>run</th><th>name</th><th>verdicts</th><th>loss</th></tr>{rows}</table>"
+        if not self._words:
+            return table
+        try:
+            picture = base64.b64encode(self.svg().encode()).decode()  # an image keeps its styles and ids to itself
+        except (Error, OSError):
+            return table  # a notebook that is shown again where there is no program
+        return f'<div style="display: flex; gap: 1em">{table}<img src="data:image/svg+xml;base64,{picture}"></div>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> "dict[str, str]":
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def strength(agrees: bool, strong: bool) -> str:
@@ -226,7 +286,7 @@ def strength(agrees: bool, strong: bool) -> str:
 
 
 def compare(*, seeds: int = 5, steps: Optional[int] = None, size: str = "usual", **settings: Any) -> Comparison:
-    """Trains two to four runs, `A=` to `D=`, of each a preset's name or a dict of settings; other names are common settings."""
+    """Trains two to four runs, `A=` to `D=`, a preset's name or settings each; other names are settings of all."""
     runs = {letter: settings.pop(letter) for letter in LETTERS if letter in settings}
     if size not in ("usual", "small") or size == "small" and seeds != 5:
         raise Error(f"size {size!r} with {seeds} seeds: expected 'usual', or 'small' with its five seeds")

@@ -1,16 +1,19 @@
 """`normscope.compare`, against the program: skipped where there is none that knows `settings --json`."""
 from __future__ import annotations
 
+import base64
 import json
 import multiprocessing
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
 import normscope
@@ -82,9 +85,24 @@ class Trained(unittest.TestCase):
         with mock.patch.dict(sys.modules, {"numpy": None, "pandas": None}):
             self.assertIsInstance(lab.A.series("L*.ffn.w2.grad_norm"), list)
             self.assertEqual(lab.table, lab.told["runs"])
-        self.assertIn("Post-LN", lab._repr_html_())
+        self.assertEqual(len(lab.B.series("loss", seed=2)), 8)
         with self.assertRaises(normscope.Error):
             lab.A.series("no such number")
+
+    def test_a_notebook_shows_table_and_losses(self) -> None:
+        lab = normscope.compare(A="post", B="pre", seeds=3, **TINY)
+        shown = lab._repr_mimebundle_()
+        self.assertEqual(shown["text/html"], lab._repr_html_())
+        table, picture = re.match(r'<div.*?>(<table>.*</table>)<img src="data:image/svg\+xml;base64,(.*)"></div>\Z',
+                                  shown["text/html"]).groups()
+        self.assertIn("Post-LN", table)
+        drawn = ElementTree.fromstring(base64.b64decode(picture))
+        self.assertEqual(drawn.tag, "{http://www.w3.org/2000/svg}svg")
+        self.assertIn("loss", " ".join(drawn.itertext()))
+        small = normscope.compare(A="post", B="pre", layers=2, size="small")
+        self.assertTrue(small._repr_html_().startswith("<table>"))
+        with mock.patch.object(lab, "_svg", ""), mock.patch.dict(os.environ, {"NORMSCOPE": "/no/such/program"}):
+            self.assertEqual(lab._repr_html_(), table)
 
     def test_one_seed_is_no_finding(self) -> None:
         lab = normscope.compare(A="post", B="pre", seeds=1, **TINY)
@@ -92,9 +110,10 @@ class Trained(unittest.TestCase):
             self.assertEqual(lab.verdict(statement).strength, "cannot be told")
 
     def test_errors_come_before_training(self) -> None:
-        for wanted, line in (({"A": "psot", "B": "pre"}, "psot"), ({"A": "post"}, "expected A and B"), ({"A": 3, "B": "pre"}, "run A: 3"),
+        for wanted, line in (({"A": "psot", "B": "pre"}, "psot"), ({"A": "post"}, "expected A and B"),
+                             ({"A": 3, "B": "pre"}, "run A: 3"),
                              ({"A": "post", "B": "pre", "wamrup": 3}, r"\[wamrup\]"),
-                             ({"A": "post", "B": "pre", "lr": "fast"}, r"\[train.lr\] 'fast': expected a number from 0 to 100"),
+                             ({"A": "post", "B": "pre", "lr": "fast"}, r"\[train.lr\] 'fast': expected a number from 0 to"),
                              ({"A": "post", "B": "pre", "layers": 2.5}, "a whole number"),
                              ({"A": "post", "B": "pre", "norm": "lm"}, "expected ln"),
                              ({"A": "post", "B": "pre", "seeds": 0}, "seeds 0")):
