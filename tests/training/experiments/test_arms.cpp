@@ -19,8 +19,9 @@ SeedEnd stuck(uint64_t seed, double loss) { return {seed, {Verdict::Stuck, 150},
 
 /// A is stuck with every seed, B learns with each, C with some.
 std::vector<Arm> three_arms(uint64_t seeds) {
-  std::vector<Arm> arms{
-      {'A', "Post-LN", {"x", "1"}, {}}, {'B', "Pre-LN", {"x", "1"}, {}}, {'C', "?", {"x", "1"}, {}}};
+  DataIdentity data;
+  data.hash = "1";
+  std::vector<Arm> arms{{'A', "Post-LN", data, {}}, {'B', "Pre-LN", data, {}}, {'C', "?", data, {}}};
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     arms[0].seeds.push_back(stuck(seed, 2.81));
     arms[1].seeds.push_back(
