@@ -9,6 +9,7 @@ BUILD = ROOT / "build/release"
 FLOORS = ("engine", "training", "app")
 HOUSE = ("test_includes",)  # cheap rules of the whole source
 ELSEWHERE = {  # what no source includes, and the tests that read it
+    "engine/check_op": {"engine.test_check_op"},
     "engine/engine.h": {"engine.example"},
     "engine/example.cpp": {"engine.example"},
     "engine/one_file.cpp": {"engine.one_file", "training.test_one_file"},

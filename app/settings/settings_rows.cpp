@@ -221,17 +221,6 @@ std::string idle_because(const Field& field, const LabView& view) {
                         reason.places[1], reason.places[2]});
 }
 
-/// Whether a setting is not of models that were read from files: none of their numbers was drawn here, and a part that
-/// an add-on brings and that none of them has is not theirs.
-bool is_foreign(const Field& field, const LabView& view) {
-  const auto read = [](const RunView& run) { return !run.spec->train.init_from.empty(); };
-  if (view.runs.empty() || !std::ranges::all_of(view.runs, read)) return false;
-  if (field.key.starts_with("model.init") || !idle_because(field, view).empty()) return true;
-  const std::string usual = field.get(RunSpec());
-  return field.added && field.key.starts_with("model.") &&
-         std::ranges::all_of(view.runs, [&](const RunView& run) { return field.get(*run.spec) == usual; });
-}
-
 }  // namespace
 
 std::string_view place_of(const Field& field) {
@@ -252,7 +241,6 @@ std::string_view place_of(const Field& field) {
 }
 
 bool has_row(const Field& field, const LabView& view) {
-  if (is_foreign(field, view)) return false;
   const auto any_run = [&](auto&& test) {
     return std::ranges::any_of(view.runs,
                                [&](const RunView& run) { return test(unused_reason(*run.spec, field.key)); });

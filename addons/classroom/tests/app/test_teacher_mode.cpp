@@ -115,6 +115,7 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
   lab.settle();
   REQUIRE(lab.state.session.can_undo());
   begin(lab, {{"settings", Hold::Locked}, {"plot/loss", Hold::Hidden}});
+  lab.settle();                               // the Lab's thread forgets the changes
   CHECK_FALSE(lab.state.session.can_undo());  // of before
   lab.ask(session::SaveSession{folder.file("class")});
   REQUIRE(lab.view().message.empty());

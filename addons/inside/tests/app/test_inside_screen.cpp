@@ -7,7 +7,6 @@
 #include "addons/inside/tests/training/look_inside.h"
 #include "addons/published/tests/massive.h"
 #include "addons/published/training/token_task.h"
-#include "app/settings/settings.h"
 #include "app/shell/files.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/well_formed.h"
@@ -383,21 +382,6 @@ TEST_CASE("inside: a look that something else ended before it was whole is asked
   view.runs[0].inquiry = part;
   window.show(view);
   CHECK(asked() == 2);
-}
-
-TEST_CASE("inside: a published model has rows of settings only for what it reads") {
-  InsideDriver window(models({"gpt2"}));
-  const LabView& view = *window.lab.view();
-  size_t rows = 0;
-  for (const Field& field : spec_fields()) {
-    if (!settings::has_row(field, view)) continue;
-    INFO(field.key);
-    CHECK(unused_reason(*view.runs[0].spec, field.key).empty());
-    CHECK_FALSE(field.key.starts_with("model.init"));  // none of its weights was drawn here
-    ++rows;
-  }
-  CHECK(rows > 20);
-  CHECK(settings::has_row(*find_field("train.lr"), view));
 }
 
 }  // namespace normscope::fixture
