@@ -6,6 +6,7 @@
 #include <random>
 #include <thread>
 
+#include "sanitized.h"
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
@@ -174,7 +175,8 @@ TEST_CASE("in full, a run is measured at every step, though it is known as an in
   CHECK(numbers_of(view_after(lab, full)->runs[0]) > 20);
 }
 
-// A thousand movements of nine kinds, faster than runs train: each view is looked at as a window would.
+// A thousand movements of nine kinds, faster than runs train: each view is looked at as a window would. A sanitizer
+// watches the first two hundred, in which every kind comes.
 TEST_CASE("no answer is ever shown under other settings than its own") {
   Lab lab(quiet());
   view_after(lab, instant({small_spec("post"), small_spec("pre")}, 6));
@@ -216,7 +218,7 @@ TEST_CASE("no answer is ever shown under other settings than its own") {
     }
   };
   int64_t fresh = 0, seeds = 0, questions = 0;
-  for (int movement = 0; movement < 1000; ++movement) {
+  for (int movement = 0; movement < (test::kSanitized ? 200 : 1000); ++movement) {
     move(*lab.view());
     if (random() % 8 == 0) lab.wait_idle();
     const auto view = lab.view();

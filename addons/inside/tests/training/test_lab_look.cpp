@@ -1,6 +1,7 @@
 // A look inside is taken part by part: what is quick is there first, a newer look comes before what takes long, and
 // what trains goes on from the same bits.
 #include "addons/inside/training/inside.h"
+#include "sanitized.h"
 #include "training/support/lab_runs.h"
 
 namespace normscope::test {
@@ -73,10 +74,11 @@ TEST_CASE("inside: the Lab shows the newest look, whole, and no bit of the run c
 
 TEST_CASE(
     "inside: an earlier step is trained again as parts of the look, and what cannot be asked is refused at once") {
-  RunSpec spec = small_spec("pre");  // of a size at which fifteen steps take longer than what is done at once
-  for (const auto& [key, value] :
-       {std::pair{"model.d_model", "128"}, {"model.sequence", "64"}, {"train.batch", "32"}})
-    set_field(spec, key, value);
+  // Of a size at which fifteen steps take longer than from one view to the next.
+  using Size = std::vector<std::pair<std::string, std::string>>;
+  const RunSpec spec = spec_with(
+      "pre", kSanitized ? Size{{"model.d_model", "64"}, {"model.sequence", "32"}, {"train.batch", "16"}}
+                        : Size{{"model.d_model", "128"}, {"model.sequence", "64"}, {"train.batch", "32"}});
   LabOf lab({spec});
   lab.post(session::PlayTo{37});
   rest(lab);
