@@ -36,7 +36,7 @@ while read -r name inputs; do
   start=$SECONDS
   result="no fault"
   # shellcheck disable=SC2086 # the inputs are words
-  if ! ASAN_OPTIONS=max_allocation_size_mb=512 UBSAN_OPTIONS=print_stacktrace=1 \
+  if ! ASAN_OPTIONS=max_allocation_size_mb=512 UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1 \
     "build/$preset/tests/fuzz/fuzz_$name" -max_total_time="$seconds" -seed="${SEED:-1}" -timeout=20 \
     ${RUNS:+-runs="$RUNS"} ${LENGTH:+-max_len="$LENGTH"} -rss_limit_mb=4096 -artifact_prefix="$faults/$name-" "$found" $folders >"$log" 2>&1; then
     result="FAULT: $log"

@@ -178,11 +178,13 @@ class OlderOptions {
     return mapped ? mapped : config_.find(key);
   }
 
-  /// Nothing also for a value that is not a number: read_model() refuses that later.
+  /// Nothing also for a value that is no token's number: TokenTable::read() refuses that later.
   std::optional<int32_t> in_vocabulary(const std::string& token) const {
     const auto found = vocabulary_.find(token);
     if (found == vocabulary_.end() || !found->is_number_integer()) return std::nullopt;
-    return found->get<int32_t>();
+    const auto id = found->get<int64_t>();
+    if (id < 0 || id >= kMaxTokens) return std::nullopt;
+    return static_cast<int32_t>(id);
   }
 
   /// Adds a token; it replaces an earlier one of the same text, unless a file gives that a number.
