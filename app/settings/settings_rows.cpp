@@ -454,8 +454,7 @@ std::optional<RunSpec> spec_in_question(const SettingsState& state, const LabVie
 }
 
 void Rows::choice_field(const Field& field, const std::string& name, const Rect& rect) {
-  const std::string now = field.get(*view.runs[0].spec);
-  if (row(ui, name, rect, field_label(field), "", display(field, now), help(field), true))
+  if (row(ui, name, rect, field_label(field), "", display(field, *view.runs[0].spec), help(field), true))
     ui.open_popup(name);
   choice_list(field, name, rect, -1);
 }
@@ -536,7 +535,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
   const Colour ink = ui.theme().ink;
   const int only = static_cast<int>(i);
   if (field.key == "model.placement") {  // the diagram's presets are the list of placements
-    ui.tell(name, rect, display(field, field.get(*run.spec)), help(field));
+    ui.tell(name, rect, display(field, *run.spec), help(field));
     ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return;
   }
@@ -600,7 +599,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
     for (const std::string& text : texts) needed += 14 + 4 + std::max(10.f, p.text_width(mono, text)) + 8;
     if (!unit.empty()) needed += p.text_width({Face::Sans, type::tick}, unit);
   };
-  for (const RunView& run : view.runs) texts.push_back(display(field, field.get(*run.spec)));
+  for (const RunView& run : view.runs) texts.push_back(display(field, *run.spec));
   measure();
   if (needed > left.w) {
     for (size_t i = 0; i < texts.size(); ++i) texts[i] = brief(field, view.runs[i], texts[i]);
@@ -679,6 +678,11 @@ std::string display(const Field& field, const std::string& value) {
   if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));
   if (field.type == FieldType::Real) return number(std::strtod(value.c_str(), nullptr), 4);
   return value;
+}
+
+std::string display(const Field& field, const RunSpec& spec) {
+  if (field.key == "model.init" && !spec.train.init_from.empty()) return tr("of the file");
+  return display(field, field.get(spec));
 }
 
 void Rows::open_text(const Field& field, const std::string& name, int only) {

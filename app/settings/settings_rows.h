@@ -18,6 +18,8 @@ std::vector<const Field*> first_fields();
 bool differs(const Field& field, const LabView& view);
 // A field's value as the screen shows it: "post" -> "Post-LN", "adam" -> "Adam", 16000 -> "16 000".
 std::string display(const Field& field, const std::string& value);
+// The same of a run's value. What a file has given, no rule has drawn: its weights are said to be the file's.
+std::string display(const Field& field, const RunSpec& spec);
 // One line that says why a text cannot be the value of a field in all runs, or in run `only`, without the field's key;
 // empty where it can. Also refuses a path without a file.
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);

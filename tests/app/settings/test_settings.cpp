@@ -7,6 +7,7 @@
 
 #include "app/headless/ui_driver.h"
 #include "app/settings/settings.h"
+#include "app/settings/settings_rows.h"
 #include "app/shell/files.h"
 #include "app/shell/settings.h"
 #include "app/support/live_lab.h"
@@ -396,4 +397,13 @@ TEST_CASE("a message names a setting as the screen does and no part of the progr
     INFO(plain);
     CHECK(plain_message(plain) == plain);
   }
+}
+
+TEST_CASE("no rule is named for weights that a file has given") {
+  const Field* init = find_field("model.init");
+  REQUIRE(init);
+  RunSpec spec = fixture::small_runs()[0];
+  CHECK(settings::display(*init, spec) == "Xavier");
+  spec.train.init_from = "somewhere";
+  CHECK(settings::display(*init, spec) == "of the file");
 }
