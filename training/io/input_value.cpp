@@ -73,8 +73,9 @@ InputValue InputValue::parse(std::string_view json, Message where, std::string p
       return 0;
     }
   };
-  if (const size_t wrong = read(json); wrong > 0 && read(with_quotes(json)) > 0)
-    refuse({"is damaged: no JSON at byte {}", wrong});
+  if (const size_t wrong = read(json); wrong > 0)
+    if (const std::string quoted = with_quotes(json); quoted == json || read(quoted) > 0)
+      refuse({"is damaged: no JSON at byte {}", wrong});
   if (deep) refuse({"is nested too deeply: expected at most {} levels", kInputDepth});
   const Json& root = document->root;
   return {std::move(document), root, std::move(path)};

@@ -60,11 +60,11 @@ std::string gemma_scale(const RuleInput& in) {
   return inverse_root({in.config, in.spec, in.value, in.text == "128" ? even : in.text});
 }
 
-/// Subtracts the two rows of the table of positions that no symbol uses.
+/// Subtracts the two rows of the table of positions that no symbol uses. The field refuses what is then below its range.
 std::string less_two(const RuleInput& in) {
   int64_t value = 0;
   parse_integer(in.text, value);
-  return std::to_string(value - 2);
+  return std::to_string(std::max<int64_t>(value, 0) - 2);
 }
 
 std::string or_four_widths(const RuleInput& in) {
