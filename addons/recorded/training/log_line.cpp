@@ -294,7 +294,7 @@ class StepFields {
     if (const Number* field = log_field(name))
       stats(field, value);
     else if (name == "run")
-      out_.run = value.is_null() ? "" : out_.texts.emplace_back(value.scalar(kLongestText));
+      out_.run = value.is_null() ? std::string_view() : out_.texts.emplace_back(value.scalar(kLongestText));
     else if (name == "seed")
       out_.seed = value.is_null() ? 0 : whole(value);
     else if (name == "seconds")
