@@ -527,6 +527,11 @@ TEST_CASE("gguf: a file's tokens are those of the tokenizer.json that it was mad
                {"llama3", "gpt2", "llama-bpe", "<|begin_of_text|>"},
                {"qwen2", "gpt2", "qwen2", ""},
                {"olmo2", "gpt2", "dbrx", ""},
+               {"gpt2", "gpt2", "exaone4", ""},
+               {"olmo2", "gpt2", "glm4", ""},
+               {"qwen2", "gpt2", "stablelm2", ""},
+               {"bloom", "gpt2", "bloom", ""},
+               {"falcon", "gpt2", "falcon", ""},
                {"bert-uncased", "bert", "", ""},
                {"llama2", "llama", "default", "<s>"},
                {"gemma", "llama", "default", "<bos>", false}};

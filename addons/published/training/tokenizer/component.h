@@ -106,6 +106,10 @@ struct WordRule {
 inline constexpr WordRule kGpt2Words{false, false, 0, false};
 inline constexpr WordRule kLlama3Words{true, true, 3, true}, kQwen2Words{true, true, 1, true};
 
+/// BLOOM's has a class within a class: a word has no character of either, except a blank before it.
+inline constexpr std::string_view kBloomExpression = R"( ?[^(\s|[.,!?…。，、।۔،])]+)";
+inline constexpr std::string_view kThreeDigits = "[0-9][0-9][0-9]";  ///< Falcon's
+
 /// nullptr for an expression that is not one of the published ones.
 const WordRule* word_rule(std::string_view expression);
 /// The first published expression with this rule.

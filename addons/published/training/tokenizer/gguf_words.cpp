@@ -80,34 +80,69 @@ class Words {
   const InputValue& keys_;
 };
 
-constexpr std::pair<std::string_view, const WordRule*> kCuts[] = {
-    {"gpt-2", &kGpt2Words},       {"phi-2", &kGpt2Words},
-    {"olmo", &kGpt2Words},        {"mpt", &kGpt2Words},
-    {"modern-bert", &kGpt2Words}, {"smollm", &kGpt2Words},
-    {"starcoder", &kGpt2Words},   {"refact", &kGpt2Words},
-    {"command-r", &kGpt2Words},   {"llama-bpe", &kLlama3Words},
-    {"llama3", &kLlama3Words},    {"llama-v3", &kLlama3Words},
-    {"dbrx", &kLlama3Words},      {"smaug-bpe", &kLlama3Words},
-    {"qwen2", &kQwen2Words},      {"deepseek-r1-qwen", &kQwen2Words}};
+/// How a vocabulary of byte pairs cuts a text into words before it looks for pairs.
+enum class Cut : uint8_t { Gpt2, DigitByDigit, Llama3, Qwen2, Bloom, Falcon };
+
+/// By the names that llama.cpp gives them.
+constexpr std::pair<std::string_view, Cut> kCuts[] = {{"gpt-2", Cut::Gpt2},
+                                                      {"phi-2", Cut::Gpt2},
+                                                      {"olmo", Cut::Gpt2},
+                                                      {"mpt", Cut::Gpt2},
+                                                      {"modern-bert", Cut::Gpt2},
+                                                      {"exaone4", Cut::Gpt2},
+                                                      {"smollm", Cut::DigitByDigit},
+                                                      {"starcoder", Cut::DigitByDigit},
+                                                      {"refact", Cut::DigitByDigit},
+                                                      {"command-r", Cut::DigitByDigit},
+                                                      {"llama-bpe", Cut::Llama3},
+                                                      {"llama3", Cut::Llama3},
+                                                      {"llama-v3", Cut::Llama3},
+                                                      {"dbrx", Cut::Llama3},
+                                                      {"smaug-bpe", Cut::Llama3},
+                                                      {"glm4", Cut::Llama3},
+                                                      {"chatglm-bpe", Cut::Llama3},
+                                                      {"qwen2", Cut::Qwen2},
+                                                      {"deepseek-r1-qwen", Cut::Qwen2},
+                                                      {"stablelm2", Cut::Qwen2},
+                                                      {"bloom", Cut::Bloom},
+                                                      {"falcon", Cut::Falcon}};
+
+Json split_at(std::string_view expression) {
+  return {
+      {"type", "Split"}, {"pattern", {{"Regex", expression}}}, {"behavior", "Isolated"}, {"invert", false}};
+}
+
+Json pre_tokenizers(Cut cut) {
+  const auto bytes = [](bool own) {
+    return Json{{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", own}};
+  };
+  const auto digits = [](bool single) { return Json{{"type", "Digits"}, {"individual_digits", single}}; };
+  switch (cut) {
+    case Cut::Gpt2:
+      break;
+    case Cut::DigitByDigit:
+      return Json::array({digits(true), bytes(true)});
+    case Cut::Llama3:
+      return Json::array({split_at(expression_of(kLlama3Words)), bytes(false)});
+    case Cut::Qwen2:
+      return Json::array({split_at(expression_of(kQwen2Words)), bytes(false)});
+    case Cut::Bloom:
+      return Json::array({split_at(kBloomExpression), bytes(false)});
+    case Cut::Falcon:
+      return Json::array({Json{{"type", "Punctuation"}, {"behavior", "Contiguous"}}, bytes(true),
+                          digits(false), split_at(kThreeDigits)});
+  }
+  return Json::array({bytes(true)});
+}
 
 Json byte_pairs(const Words& words) {
   std::vector<std::string_view> known;
-  for (const auto& [name, rule] : kCuts) known.push_back(name);
-  const auto& [name, rule] = kCuts[words.at("pre").choice(known)];
-  const bool llama = name.starts_with("llama"), own = rule == &kGpt2Words;
-  Json cuts = Json::array();
-  constexpr std::string_view kDigitByDigit[] = {"smollm", "starcoder", "refact", "command-r"};
-  if (std::ranges::find(kDigitByDigit, name) != std::end(kDigitByDigit))
-    cuts.push_back({{"type", "Digits"}, {"individual_digits", true}});
-  if (!own)
-    cuts.push_back({{"type", "Split"},
-                    {"pattern", {{"Regex", expression_of(*rule)}}},
-                    {"behavior", "Isolated"},
-                    {"invert", false}});
-  cuts.push_back({{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", own}});
+  for (const auto& [name, cut] : kCuts) known.push_back(name);
+  const auto& [name, cut] = kCuts[words.at("pre").choice(known)];
+  const bool llama = name.starts_with("llama");
   return {{"added_tokens", words.added()},
-          {"normalizer", rule == &kQwen2Words ? Json::object({{"type", "NFC"}}) : Json()},
-          {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", cuts}}},
+          {"normalizer", cut == Cut::Qwen2 ? Json::object({{"type", "NFC"}}) : Json()},
+          {"pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", pre_tokenizers(cut)}}},
           {"post_processor", words.around(llama, false)},
           {"decoder", {{"type", "ByteLevel"}}},
           {"model",

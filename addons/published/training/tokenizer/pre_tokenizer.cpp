@@ -117,9 +117,6 @@ Finder every(std::string exact) {
   });
 }
 
-/// A class within a class: a word has no character of either, except a blank before it.
-constexpr std::string_view kBloomExpression = R"( ?[^(\s|[.,!?…。，、।۔،])]+)";
-
 size_t bloom_word_end(std::string_view text, size_t at) {
   size_t end = at + (text[at] == ' '), behind = end;
   const size_t first = end;
@@ -129,6 +126,12 @@ size_t bloom_word_end(std::string_view text, size_t at) {
     end = behind;
   }
   return end == first ? at : end;
+}
+
+size_t three_digits_end(std::string_view text, size_t at) {
+  const std::string_view digits = text.substr(at, 3);
+  const bool all = std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+  return digits.size() == 3 && all ? at + 3 : at;
 }
 
 Finder words_of(const WordRule& rule) {
@@ -159,13 +162,15 @@ Finder read_pattern(const InputValue& pattern) {
   if (const auto exact = pattern.find("String")) return every(exact->text(kMaxWord));
   const InputValue expression = pattern.at("Regex");
   if (expression.is(kBloomExpression)) return each_match(bloom_word_end);
+  if (expression.is(kThreeDigits)) return each_match(three_digits_end);
   const WordRule* rule = word_rule(expression.text(kMaxWord));
   if (!rule)
-    expression.refuse("the expression of GPT-2, GPT-4, Llama 3, Qwen 2 or BLOOM: others are not known");
+    expression.refuse(
+        "the expression of GPT-2, GPT-4, Llama 3, Qwen 2, BLOOM or Falcon: others are not known");
   return words_of(*rule);
 }
 
-PreTokenizer read_split(const InputValue& value) {
+Behaviour read_behaviour(const InputValue& value) {
   constexpr std::pair<std::string_view, Behaviour> kBehaviours[] = {
       {"Removed", removed},
       {"Isolated", isolated},
@@ -174,7 +179,11 @@ PreTokenizer read_split(const InputValue& value) {
       {"Contiguous", contiguous}};
   std::vector<std::string_view> names;
   for (const auto& row : kBehaviours) names.push_back(row.first);
-  const Behaviour behaviour = kBehaviours[value.at("behavior").choice(names)].second;
+  return kBehaviours[value.at("behavior").choice(names)].second;
+}
+
+PreTokenizer read_split(const InputValue& value) {
+  const Behaviour behaviour = read_behaviour(value);
   const auto invert = value.find("invert");
   const bool others = invert && invert->flag();
   return [find = read_pattern(value.at("pattern")), behaviour, others](std::vector<Piece>& pieces) {
@@ -190,6 +199,11 @@ PreTokenizer read_split(const InputValue& value) {
 PreTokenizer read_digits(const InputValue& value) {
   const Behaviour behaviour = value.at("individual_digits").flag() ? isolated : contiguous;
   return [behaviour](std::vector<Piece>& pieces) { cut(pieces, each_that(is_number), behaviour); };
+}
+
+PreTokenizer read_punctuation(const InputValue& value) {
+  const Behaviour behaviour = read_behaviour(value);
+  return [behaviour](std::vector<Piece>& pieces) { cut(pieces, each_that(is_punctuation), behaviour); };
 }
 
 PreTokenizer read_bert_words(const InputValue&) {
@@ -332,6 +346,7 @@ PreTokenizer read_pre_tokenizer(const InputValue& value) {
                                                               {"ByteLevel", read_byte_level},
                                                               {"Split", read_split},
                                                               {"Digits", read_digits},
+                                                              {"Punctuation", read_punctuation},
                                                               {"Metaspace", read_metaspace_words},
                                                               {"BertPreTokenizer", read_bert_words},
                                                               {"WhitespaceSplit", read_white_split}};
