@@ -822,10 +822,16 @@ void InsideScreen::draw_details(Ui& ui, Rect rest, const Side& side) {
   const bool wide = rest.w >= 1150;
   const float unit = (rest.w - 3 * space::gap) / (wide ? 4.f : 3.f);
   const GridInput given{.inside = inside, .shows = static_cast<Shows>(shows_), .lengths = {}, .selected = at};
-  draw_heads(ui, rest.take_left(unit, space::gap), given, head_);
-  if (wide) draw_matrices(ui, rest.take_right(unit * 0.75f, space::gap), inside, at.row, spectra_);
-  draw_lens(ui, rest.take_right(rest.w * 0.56f, space::gap), given);
+  const Rect heads = rest.take_left(unit, space::gap);
+  const Rect matrices = wide ? rest.take_right(unit * 0.75f, space::gap) : Rect{};
+  const Rect lens = rest.take_right(rest.w * 0.56f, space::gap);
+  draw_heads(ui, heads, given, head_);
+  if (wide) draw_matrices(ui, matrices, inside, at.row, spectra_);
+  draw_lens(ui, lens, given);
   draw_shares(ui, rest, inside, at);
+  if (!side.older) return;
+  for (const Rect& panel : {heads, matrices, lens, rest})
+    ui.paint().fill(panel, ui.theme().panel.alpha(kOlder), radius::panel);
 }
 
 }  // namespace normscope::inside

@@ -284,7 +284,7 @@ void InsideScreen::draw_state(Ui& ui, Rect rest, const Side& side) {
               {{"token", word_of(inside, inside.found.tokens[dominant->token])},
                {"row", inside.found.sublayers[dominant->sublayer].name},
                {"times", number(dominant->times, 3)}});
-  if (side.older) p.fill(rest, t.panel.alpha(0.6f));
+  if (side.older) p.fill(rest, t.panel.alpha(kOlder));
   if (said.empty()) return;
   ui.mark(
       fmt::format("inside/state/{}", side.run->letter), line, said,
@@ -390,7 +390,8 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
     const Rect line = rest.take_top(18, 4).inset(space::pad, 0);
     const auto shown = [&] { return fmt::format("{}", fmt::join(sentences, " ")); };
     while (sentences.size() > 1 && ui.paint().text_width(kBody, shown()) > line.w) sentences.pop_back();
-    ui.paint().text_in(line, kBody, ui.theme().ink2, ui.paint().fit(kBody, shown(), line.w));
+    ui.paint().text_in(line, kBody, detailed.older ? ui.theme().ink3 : ui.theme().ink2,
+                       ui.paint().fit(kBody, shown(), line.w));
     ui.mark("inside/sentence", line, whole, tr("What stands out in this text."));
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);

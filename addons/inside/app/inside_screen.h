@@ -67,6 +67,7 @@ void draw_columns(ui::Ui& ui, const ui::Rect& rest, const ui::Rect& cells, const
 float columns_width(const GridInput& given);
 
 inline constexpr float kHeadOfGrid = 30;
+inline constexpr float kOlder = 0.6f;  ///< how much of the panel lies over what a newer look will replace
 inline constexpr ui::TextStyle kTick{ui::Face::Sans, ui::type::tick}, kMono{ui::Face::Mono, ui::type::tick},
     kBody{ui::Face::Sans, ui::type::body};
 
