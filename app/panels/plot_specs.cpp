@@ -259,10 +259,11 @@ double loss_top(const LabView& view, view::LabData& data) {
   double end = 0, forked = 0;
   for (const RunView& run : view.runs) {
     const auto line = data.loss(run);
-    // How high a fork begins says how much worse it is; other runs all begin high, and fall at once.
+    // How high a fork begins says how much worse it is; runs from scratch all begin high, and fall at once.
     for (const float loss : line->y)
       if (run.forked_from >= 0 && std::isfinite(loss)) forked = std::max(forked, static_cast<double>(loss));
-    const bool told = run.forked_from >= 0 || line->y.size() >= size_t{Plateau::kWindow};
+    const bool trained_before = run.forked_from >= 0 || !run.spec->train.init_from.empty();
+    const bool told = trained_before || line->y.size() >= size_t{Plateau::kWindow};
     if (told && !line->empty() && std::isfinite(line->y.back()))
       end = std::max(end, static_cast<double>(line->y.back()));
   }

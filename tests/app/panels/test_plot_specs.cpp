@@ -251,6 +251,21 @@ TEST_CASE("an axis of losses reaches to a run that ends above it, unless the oth
     made->append(step, step <= fork.fork_step ? 2.9 : 14, 1e-3, {});
   fork.history = made;
   CHECK(loss_plot(view, data, {}).y.hi > 14);
+
+  // A run that goes on from a file's weights does not begin high because it knows nothing.
+  view.runs.resize(1);
+  RunView& trained_on = view.runs.front();
+  const auto begun = std::make_shared<History>(std::vector<StatInfo>{});
+  for (int32_t step = 1; step <= 3; ++step) begun->append(step, 7, 1e-5, {});
+  trained_on.history = begun;
+  view.step = trained_on.step = 3;
+  view::LabData afresh;
+  CHECK(loss_plot(view, afresh, {}).y.hi < 7);
+  RunSpec spec = *trained_on.spec;
+  spec.train.init_from = "weights.safetensors";
+  trained_on.spec = std::make_shared<const RunSpec>(spec);
+  view::LabData from_file;
+  CHECK(loss_plot(view, from_file, {}).y.hi > 7);
 }
 
 TEST_CASE("gets_less and spread_of follow the numbers") {
