@@ -248,10 +248,16 @@ bool has_row(const Field& field, const LabView& view) {
   const std::string_view place = place_of(field);
   if (place == kOfArchitecture || place == kOfPositions || place == kOfWindow ||
       (place == kOfData && field.type != FieldType::Text))
-    return any_run([](const std::string& reason) { return reason.empty(); });
-  if (!place.empty() || view::any_stream(view)) return place.empty();
-  return any_run([](const std::string& reason) {
-    return !reason.starts_with("model.architecture") && !reason.starts_with("data.name");
+    return any_run([](const Message& reason) { return reason.empty(); });
+  // What a transformer does not read stays in its list, as a choice may need it next. A published model made its
+  // choices already; only its kind of data makes tasks of other data, in the model's tokens.
+  const bool published = !view.runs.empty() && std::ranges::all_of(view.runs, [](const RunView& run) {
+    const TaskKind* const kind = find_kind(run.spec->data.name);
+    return kind && kind->also && !run.spec->train.init_from.empty();
+  });
+  if (!place.empty() || (view::any_stream(view) && !published)) return place.empty();
+  return any_run([](const Message& reason) {
+    return reason.empty() || (reason.places[0] != "model.architecture" && reason.places[0] != "data.name");
   });
 }
 

@@ -90,8 +90,9 @@ Field memory_field() {
     spec.model.positions = Positions::Relative;
     spec.data.consecutive = true;
   };
-  return read_if([](const RunSpec& s) { return s.model.architecture == Architecture::Decoder; },
-                 "model.architecture", field, "decoder");
+  field = read_if([](const RunSpec& s) { return s.model.architecture == Architecture::Decoder; },
+                  "model.architecture", field, "decoder");
+  return read_if([](const RunSpec& s) { return find_kind(s.data.name)->goes_on; }, "data.name", field);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include "app/settings/settings_rows.h"
 #include "app/shell/files.h"
 #include "app/shell/settings.h"
+#include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"
 #include "app/window/window_memory.h"
+#include "skip.h"
 #include "training/files/places.h"
 #include "training/spec/backend_choice.h"
 
@@ -406,4 +408,24 @@ TEST_CASE("no rule is named for weights that a file has given") {
   CHECK(settings::display(*init, spec) == "Xavier");
   spec.train.init_from = "somewhere";
   CHECK(settings::display(*init, spec) == "of the file");
+}
+
+TEST_CASE("a published model has no settings of another architecture, and its own") {
+  LabView view = *fixture::lab_view();
+  const Field& encoder = *find_field("model.encoder_layers");
+  const Field& depth = *find_field("model.layers");
+  const TaskKind* const passage = find_kind("passage");
+  CHECK(settings::has_row(encoder, view));
+  if (!passage) SKIP_CASE("this build has no published models");
+  for (RunView& run : view.runs) {
+    RunSpec spec = *run.spec;
+    spec.train.init_from = "somewhere";
+    run.spec = std::make_shared<const RunSpec>(spec);
+    CHECK(settings::has_row(encoder, view));  // a run of one's own that goes on
+    spec.data.name = passage->name;
+    run.spec = std::make_shared<const RunSpec>(spec);
+    CHECK(settings::has_row(encoder, view) ==
+          (&run != &view.runs.back()));  // one from scratch needs the list
+  }
+  CHECK(settings::has_row(depth, view));
 }
