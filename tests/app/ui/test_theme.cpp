@@ -89,7 +89,7 @@ TEST_CASE("the stated contrasts are those of the table") {
   CHECK(is(contrast(d.ink2, d.panel), 8.3));
   CHECK(is(contrast(d.ink3, d.panel), 5.4));
   const double lines[2][4] = {{5.2, 3.9, 3.4, 3.1}, {6.3, 6.5, 7.2, 7.3}};
-  const double texts[2][4] = {{6.5, 5.2, 5.4, 5.7}, {7.7, 7.6, 8.4, 8.8}};
+  const double texts[2][4] = {{6.5, 5.2, 4.9, 5.7}, {7.7, 7.6, 9.3, 8.8}};
   for (int run = 0; run < 4; ++run) {
     CHECK(is(contrast(l.runs[run].line, l.panel), lines[0][run]));
     CHECK(is(contrast(d.runs[run].line, d.panel), lines[1][run]));
@@ -137,6 +137,21 @@ TEST_CASE("all eight run colours stay apart, and no two runs have both marker an
       }
       for (auto& [sight, matrix] : simulations) CHECK(distance(t.runs[b].line, t.accent, sight) >= 15);
     }
+  }
+}
+
+TEST_CASE(
+    "tiles, lines and texts of any two of the eight runs are at least 12 apart in every kind of sight") {
+  for (bool dark : {false, true}) {
+    const Theme& t = theme(dark);
+    for (int a = 0; a < max_runs; ++a)
+      for (int b = a + 1; b < max_runs; ++b)
+        for (auto& [sight, matrix] : simulations) {
+          INFO(sight << ' ' << t.runs[a].letter << t.runs[b].letter << (dark ? " dark" : " light"));
+          CHECK(distance(t.runs[a].tile, t.runs[b].tile, sight) >= 12);
+          CHECK(distance(t.runs[a].line, t.runs[b].line, sight) >= 12);
+          CHECK(distance(t.runs[a].text, t.runs[b].text, sight) >= 12);
+        }
   }
 }
 
