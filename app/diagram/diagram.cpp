@@ -354,7 +354,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   const Theme& t = ui.theme();
   if (hit.hovered && possible) p.fill(item, t.sunk, radius::field);
   Rect line = item.inset(8, 0);
-  p.text_in(line.take_left(134), {on ? Face::Bold : Face::Sans, type::body}, possible ? t.ink : t.slot,
+  p.text_in(line.take_left(134), {on ? Face::Bold : Face::Sans, type::body}, possible ? t.ink : t.control,
             words::spoken(row.label));
   const TextStyle style{Face::Sans, type::tick};
   const std::string formula = words::spoken(row.formula);
@@ -374,7 +374,7 @@ bool save_item(Ui& ui, const std::string& name, const Rect& item, const ModelCon
   const Theme& t = ui.theme();
   p.hairline({item.x, item.y}, {item.right(), item.y}, t.border);
   if (hit.hovered && options.enabled) p.fill(item, t.sunk, radius::field);
-  p.text_in(item.inset(8, 0), {Face::Sans, type::body}, options.enabled ? t.ink : t.slot,
+  p.text_in(item.inset(8, 0), {Face::Sans, type::body}, options.enabled ? t.ink : t.control,
             tr("Save as a placement"));
   if (hit.clicked) ui.close_popup();
   return hit.clicked;
@@ -398,7 +398,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
                            selected < first || box.arrow_y < 0 ? 1 : -1, first);
   Painter& p = ui.paint();
   p.fill(rect, t.field, radius::field);
-  p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
+  p.outline(rect, box.hovered ? t.ink3 : t.control, 1, radius::field);
   Rect inner = rect.inset(rect.w < 120 ? 7 : 9, 0);
   draw_icon(p, Icon::ChevronDown, inner.take_right(10, rect.w < 120 ? 2 : 4).centre(), 14, t.ink2);
   // A long name is written smaller. Where that has no room either, the run's card has the name.

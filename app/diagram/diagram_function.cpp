@@ -81,7 +81,7 @@ struct Hands {
     const Hit hit = ui.hit(name, box, fmt::format("{:g}", model.attention.mixing),
                            first_sentence("attention") + "\n" +
                                tr("Click: how far it mixes the tokens, and how large W_O starts."));
-    if (hit.hovered) ui.paint().outline(box.inset(-2), ui.theme().slot, 1, 8);
+    if (hit.hovered) ui.paint().outline(box.inset(-2), ui.theme().control, 1, 8);
     if (!hit.clicked) return;
     state.attention = at;
     ui.open_popup("diagram/attention");

@@ -437,7 +437,7 @@ Hit kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
   Rect line = row.inset(6, 0);
   const Rect token = centred({line.x + 18, line.centre().y}, 36, 20);
   if (kind == NormKind::None) {
-    p.dashed_outline(token, t.slot, line::outline, {3, 2.5f}, radius::token);
+    p.dashed_outline(token, t.control, line::outline, {3, 2.5f}, radius::token);
     p.text_in(token, {Face::Sans, type::tick}, t.ink3, words.token, Align::Centre);
   } else {
     p.accent_box(t, token, radius::token);
@@ -564,7 +564,8 @@ struct Controls {
   void control(const Rect& place, int layer, const std::string& name, const char* sub) {
     const Hit hit = ui.hit(control_name(layer, sub), place, is_left_out(state, name) ? "out" : "in",
                            help(name), {.focusable = false, .radius = 3});
-    if (hit.hovered && !is_left_out(state, name)) ui.paint().outline(place.inset(-3), ui.theme().slot, 1, 4);
+    if (hit.hovered && !is_left_out(state, name))
+      ui.paint().outline(place.inset(-3), ui.theme().control, 1, 4);
     if (hit.clicked) toggle_left_out(state, run, name, commands);
   }
 

@@ -317,7 +317,7 @@ struct StackPainter {
 
   void locked_token(const Rect& r, NormKind kind) {
     p.fill(r, solid(), radius::token);
-    p.outline(r, t.slot, line::outline, radius::token);
+    p.outline(r, t.control, line::outline, radius::token);
     const TextStyle style{Face::Bold, type::tick};
     const float w = p.text_width(style, view::token_text(kind));
     const bool room = w + 10 < r.w;
@@ -336,7 +336,7 @@ struct StackPainter {
     const NormKind kind = view::norm_at(stack.wiring, at);
     if (ghost(at)) {
       p.fill(r, behind, radius::token);
-      p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
+      p.dashed_outline(r, t.control, line::outline, kSlotDash, radius::token);
       p.text_in(r, {Face::Sans, type::tick}, t.ink3, view::token_text(kind), Align::Centre);
     } else if (kind != NormKind::None && stack.is_locked(at)) {
       locked_token(r, kind);
@@ -351,7 +351,7 @@ struct StackPainter {
       p.dashed_outline(r, t.dark ? t.accent : t.ink, line::outline, kSlotDash, radius::token);
     } else if (at.slot != Slot::Stream) {
       p.fill(r, behind, radius::token);
-      p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
+      p.dashed_outline(r, t.control, line::outline, kSlotDash, radius::token);
     }
   }
 
@@ -360,10 +360,10 @@ struct StackPainter {
     const bool filled = view::norm_at(stack.wiring, at) != NormKind::None;
     if (ghost(at)) {
       p.fill(r, t.panel, kRound);
-      p.dashed_outline(r, t.slot, 1, {2.5f, 2}, kRound);
+      p.dashed_outline(r, t.control, 1, {2.5f, 2}, kRound);
     } else if (filled && stack.is_locked(at)) {
       p.fill(r, solid(), kRound);
-      p.outline(r, t.slot, 1, kRound);
+      p.outline(r, t.control, 1, kRound);
       lock(p, r.centre(), 6, t.ink2);
     } else if (filled) {
       if (lit(at)) p.halo(t, r, kRound, 0.6f);
@@ -702,7 +702,7 @@ struct StackPainter {
     for (const SublayerLayout& s : r.subs) {
       const view::SlotId id = at(r.row.first, s.sub, Slot::Stream);
       if (is_empty_slot(id) && !target(id) && !legal(id))
-        p.dashed_outline(s.stream, t.slot, line::outline, kSlotDash, radius::token);
+        p.dashed_outline(s.stream, t.control, line::outline, kSlotDash, radius::token);
     }
   }
 
@@ -837,11 +837,11 @@ struct StackPainter {
     bool any_painted = false;
     for (int layer = r.row.first; layer <= r.row.last; ++layer) any_painted |= painted(layer);
     p.fill(r.box, t.raised, 6);
-    p.outline(r.box, any_painted ? t.ink : t.strong, any_painted ? 1.6f : 1, 6);
+    p.outline(r.box, any_painted ? t.ink : t.control, any_painted ? 1.6f : 1, 6);
     p.hairline({d.stream_x, r.box.centre().y}, {r.box.x, r.box.centre().y}, t.wire, 1.6f);
     for (const SmallSlots& small : r.small)
       if (is_empty_slot(at(r.row.first, small.sub, Slot::Stream)))
-        p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
+        p.dashed_outline(small.stream, t.control, 1, {2.5f, 2}, 4);
   }
 
   // A mark of a group represents its slot in all layers of the row, and shows a change in any one of them.
@@ -896,7 +896,7 @@ struct StackPainter {
       token = {token.x, upper ? r.box.y + 2 : r.box.bottom() - 13, token.w, 11};
     }
     p.fill(token, t.panel, 3);
-    p.outline(token, t.slot, 1, 3);
+    p.outline(token, t.control, 1, 3);
     p.text_in(token, style, t.ink2, words, Align::Centre);
   }
 
@@ -936,7 +936,7 @@ struct StackPainter {
     auto square = [&](Vec corner, int layer, bool number) {
       const Rect place{corner.x, corner.y, 10, 10};
       if (out(layer))
-        p.outline(place, t.slot, line::outline, 2);
+        p.outline(place, t.control, line::outline, 2);
       else
         depth_square(ui, place, layer, layers());
       if (input.hover_layer == layer) p.outline({corner.x - 3, corner.y - 3, 16, 16}, t.ink, 1.4f, 4);
@@ -1023,7 +1023,7 @@ struct StackPainter {
   void stream() {
     const view::SlotId final_id = at(view::kFinal, view::Sub::Attention, Slot::Stream);
     if (stack.wiring.final == NormKind::None)
-      p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
+      p.dashed_outline(d.final_slot, t.control, line::outline, kSlotDash, radius::token);
     streams(t.runs[static_cast<size_t>(colour)].line);
     if (!d.second.empty()) second_stream();
     if (ghost(final_id) || target(final_id))
@@ -1035,7 +1035,7 @@ struct StackPainter {
     if (stack.wiring.embedding != NormKind::None)
       end_norm(d.embedding_slot, embedding_id);
     else if (ui.focused() == embedding || d.embedding_slot.inset(-2).contains(ui.mouse()))
-      p.dashed_outline(d.embedding_slot, t.slot, line::outline, kSlotDash, radius::token);
+      p.dashed_outline(d.embedding_slot, t.control, line::outline, kSlotDash, radius::token);
   }
 
   // Draws a norm of the stack on the residual stream, above or below the layers.

@@ -300,7 +300,7 @@ struct Card {
   void empty(const Rect& card, const diagram::DiagramState& state) {
     const bool held = state.dragging.has_value(), building = state.pending.has_value();
     if (held || building) p.fill(card, t.accent_soft, radius::panel);
-    p.dashed_outline(card, held ? (t.dark ? t.accent : t.ink) : t.strong, 1.6f, {4, 3}, radius::panel);
+    p.dashed_outline(card, held ? (t.dark ? t.accent : t.ink) : t.control, 1.6f, {4, 3}, radius::panel);
     if (card.w < 120) {
       const bool worded = card.h >= 48;
       tile(ui, centred({card.centre().x, card.centre().y - (worded ? 8.f : 0.f)}, 22, 22), 3, true);

@@ -162,6 +162,7 @@ struct Timeline {
 
   void track() {
     p.fill(bar, t.trough, bar.h / 2);
+    p.outline(bar, t.control, 1, bar.h / 2);
     if (view.step > 0) p.fill({bar.x, bar.y, x_of(view.step) - bar.x, bar.h}, t.ink2, bar.h / 2);
     if (size == Size::Compact) return;
     const int distance = tick_distance(last, bar.w);
@@ -394,7 +395,7 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   constexpr const char* kName = "transport/pace";
   const Hit hit = ui.hit(kName, counter, fmt::format("{} of {}", view.step, view.budget),
                          tr("The newest step and the budget. Click to set the budget and the speed."));
-  if (hit.hovered) ui.paint().outline(counter, ui.theme().border, 1, radius::field);
+  if (hit.hovered) ui.paint().outline(counter, ui.theme().control, 1, radius::field);
   draw_icon(ui.paint(), Icon::ChevronDown, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
   if (hit.clicked || std::exchange(state.open_pace, false)) ui.open_popup(kName);
   const Rect list{counter.x - 8, counter.y - 126, 272, 116};

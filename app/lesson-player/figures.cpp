@@ -805,6 +805,7 @@ bool slider(Ui& ui, const Rect& rect, std::string_view name, double& value, cons
   if (h.held) value = snap(range.at(static_cast<double>((ui.mouse().x - track.x) / track.w)));
   if (h.arrow_x || h.arrow_y) value = moved(h.arrow_x + h.arrow_y);
   p.fill(track, t.trough, 3);
+  p.outline(track, t.control, 1, 3);
   const float x = track.x + track.w * static_cast<float>(range.share(value));
   if (h.hovered || h.held) p.circle({x, track.y + 3}, 14, t.accent.alpha(0.3f));
   p.accent_disc(t, {x, track.y + 3}, 9);

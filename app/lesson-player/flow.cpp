@@ -297,7 +297,7 @@ class Column {
     const Hit h = ui_.hit(name, rect, token.text, words.tr("Open lesson {lesson}", {{"lesson", token.text}}));
     const Theme& t = ui_.theme();
     if (h.hovered) ui_.paint().circle(rect.centre(), rect.h / 2, t.accent_soft);
-    ui_.paint().ring(rect.centre(), rect.h / 2 - 1, t.strong, 1.6f);
+    ui_.paint().ring(rect.centre(), rect.h / 2 - 1, t.control, 1.6f);
     ui_.paint().text_in(rect, token.style, t.ink2, token.text, Align::Centre);
     if (context_.ring) context_.ring(name, rect, id, h.clicked);
   }

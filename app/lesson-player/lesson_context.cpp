@@ -399,7 +399,7 @@ void fade_out(Painter& p, const Rect& edge, Colour to, bool downwards) {
 void draw_bar(Ui& ui, float right, float y, float room, float high, float at, float furthest) {
   if (furthest <= 0) return;
   const float bar = high * high / (high + furthest);
-  ui.paint().fill({right - 8, y + (room - bar) * at / furthest, 4, bar}, ui.theme().strong, 2);
+  ui.paint().fill({right - 8, y + (room - bar) * at / furthest, 4, bar}, ui.theme().control, 2);
 }
 
 }  // namespace

@@ -184,7 +184,7 @@ float draw_place(Ui& ui, Vec at, LessonContext& context, PageKind page, int inde
   else if (passed)
     p.circle(c, r, t.inverse);
   else
-    p.ring(c, r - 0.7f, t.strong, 1.4f);
+    p.ring(c, r - 0.7f, t.control, 1.4f);
   if (passed) {
     const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
     p.polyline(points, t.on_inverse, 2);
@@ -335,7 +335,7 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
     p.polyline(points, t.on_inverse, 1.8f);
     return;
   }
-  p.ring(c, r, t.strong, 2.2f);
+  p.ring(c, r, t.control, 2.2f);
   const float share = static_cast<float>(progress.step) / 4 + (progress.committed ? 0.05f : 0);
   if (share > 0) p.arc(c, r, -1.5708f, -1.5708f + 6.2832f * share, t.ink, 2.2f);
   if (with_number)

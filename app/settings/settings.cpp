@@ -116,7 +116,7 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
   state.scroll = std::clamp(state.scroll, 0.f, std::ceil(overflow / pitch) * pitch);
   const float at = area.y + std::min(1.f, state.scroll / overflow) * (area.h - thumb);
   ui.paint().fill({place.centre().x - 2, at, 4, thumb},
-                  hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().strong, 2);
+                  hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().control, 2);
 }
 
 }  // namespace
@@ -196,7 +196,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
   const Hit arrows = ui.hit("app/backend", box, s.now.cuda ? "CUDA" : "CPU", help,
                             {.enabled = s.reason.empty(), .arrows = true, .overlap = true, .tooltip = false});
   p.fill(box, t.field, 6);
-  p.outline(box, t.border, 1, 6);
+  p.outline(box, t.control, 1, 6);
   Rect rest = box.inset(2);
   const float half = rest.w / 2;
   bool wants_cuda = s.now.cuda;
@@ -216,7 +216,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
     p.text_in(segment, {on ? Face::Bold : Face::Sans, type::body},
               on         ? t.on_inverse
               : possible ? t.ink2
-                         : t.slot,
+                         : t.control,
               cuda ? "CUDA" : "CPU", Align::Centre);
   }
   if (const int move = arrows.arrow_x - arrows.arrow_y; move != 0 && s.reason.empty()) wants_cuda = move > 0;

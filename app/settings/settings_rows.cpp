@@ -397,7 +397,7 @@ void draw_dial(Ui& ui, const SettingsState& state, const LabView& view) {
   p.text(base, small, t.ink2, tr("last loss"));
   p.text({caption.right(), base.y}, {Face::Mono, type::tick}, t.ink3,
          fmt::format("{} – {}", ui::number(values.front()), ui::number(values.back())), Align::Right);
-  p.hairline(at(0, level), at(values.size() - 1, level), t.slot);
+  p.hairline(at(0, level), at(values.size() - 1, level), t.control);
   const float now = inner.x + inner.w * share_now(state, view);
   p.hairline({now, inner.y}, {now, inner.bottom()}, t.ink3);
   std::string told;
@@ -588,7 +588,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.field, radius::field);
-  p.outline(rect, t.border, 1, radius::field);
+  p.outline(rect, t.control, 1, radius::field);
   ui.tell(fmt::format("settings/{}", field.key), rect, "differs",
           fmt::format("{} {}", help(field), tr("It differs between the runs: each has its own value here.")));
   Rect line = rect.inset(9, 0);

@@ -303,7 +303,7 @@ bool search_box(Ui& ui, const Rect& rect, bool wide) {
   const Theme& t = ui.theme();
   const Hit hit = ui.hit("app/search", rect, "", tr("Finds every control and command by its name (Ctrl+K)."));
   p.fill(rect, t.field, radius::button);
-  p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
+  p.outline(rect, hit.hovered ? t.ink3 : t.control, 1, radius::button);
   Rect inner = rect.inset(9, 0);
   draw_icon(p, Icon::Search, inner.take_left(13, 6).centre(), 13, t.ink2);
   if (rect.w > 70) p.text_in(inner, {Face::Mono, type::tick}, t.ink3, ui::shown_keys("Ctrl+K"), Align::Right);

@@ -31,10 +31,10 @@ constexpr Theme light_theme{
     .strong = rgb(0xC9C8C0),
     .grid = rgb(0xECEBE6),
     .axis = rgb(0xB9B8B0),
+    .control = rgb(0x88898D),
     .ink = rgb(0x191B20),
     .ink2 = rgb(0x4E525B),
     .ink3 = rgb(0x646872),
-    .slot = rgb(0x8F9096),
     .wire = rgb(0x8C8E95),
     .accent = rgb(0xFFD43B),
     .accent_soft = rgb(0xFFF3C4),
@@ -74,10 +74,10 @@ constexpr Theme dark_theme{
     .strong = rgb(0x43464E),
     .grid = rgb(0x26282D),
     .axis = rgb(0x4A4D55),
+    .control = rgb(0x7E8088),
     .ink = rgb(0xEDEDE9),
     .ink2 = rgb(0xB1B4BB),
     .ink3 = rgb(0x8D9099),
-    .slot = rgb(0x63666F),
     .wire = rgb(0x6C7079),
     .accent = rgb(0xFFD43B),
     .accent_soft = rgb(0x3A3416),
@@ -139,7 +139,7 @@ const Theme& grey_theme() {
     Theme t = light_theme;
     for (Colour* each :
          {&t.bg,     &t.panel,     &t.raised,         &t.sunk,    &t.field,      &t.trough, &t.border,
-          &t.strong, &t.grid,      &t.axis,           &t.ink,     &t.ink2,       &t.ink3,   &t.slot,
+          &t.strong, &t.grid,      &t.axis,           &t.ink,     &t.ink2,       &t.ink3,   &t.control,
           &t.wire,   &t.on_accent, &t.accent_outline, &t.inverse, &t.on_inverse, &t.cursor})
       each->r = each->b = each->g;
     // Of the same dash the levels lie far apart; on white, 0x8A has a contrast of 3.5.

@@ -50,8 +50,9 @@ inline constexpr int max_runs = 8;
 struct Theme {
   bool dark;
   Colour bg, panel, raised, sunk, field, trough;
-  Colour border, strong, grid, axis;
-  Colour ink, ink2, ink3, slot, wire;
+  Colour border, strong, grid, axis;  // between areas; none has to be seen for a control to be found
+  Colour control;                     // edges, rings and thumbs of controls, and the diagram's empty slots
+  Colour ink, ink2, ink3, wire;
   Colour accent, accent_soft;
   Colour on_accent;       // text and icons on yellow
   Colour accent_outline;  // 1.2 px outline of every yellow shape (transparent in the dark theme)

@@ -24,7 +24,7 @@ struct BoxStyle {
 };
 
 BoxStyle button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
-  BoxStyle b{t.panel, t.strong, t.ink};
+  BoxStyle b{t.panel, t.control, t.ink};
   if (o.primary) {
     b = {h.held      ? mix(t.accent, t.on_accent, 0.12f)
          : h.hovered ? mix(t.accent, rgb(0xFFFFFF), 0.25f)
@@ -142,7 +142,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const wor
       selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected].name) : "";
   Hit box = ui.hit(name, r, now, help, outer);
   p.fill(r, t.field, 6);
-  p.outline(r, t.border, 1, 6);
+  p.outline(r, t.control, 1, 6);
   const int before = selected, count = int(labels.size());
   const auto refusal = [&](int i) {
     return size_t(i) < refusals.size() ? std::string_view(refusals[size_t(i)]) : std::string_view{};
@@ -179,7 +179,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const wor
     p.text_in(segment, style,
               i == selected   ? t.on_inverse
               : inner.enabled ? t.ink2
-                              : t.slot,
+                              : t.control,
               labels[i].shown, Align::Centre);
   }
   return selected != before;
@@ -236,7 +236,7 @@ bool tile_button(Ui& ui, std::string_view name, const Rect& r, int run, bool sel
   if (selected)
     ui.paint().outline(r.inset(-4), ui.theme().ink, line::selected, radius::tile + 3);
   else if (h.hovered)
-    ui.paint().outline(r.inset(-4), ui.theme().strong, 1, radius::tile + 3);
+    ui.paint().outline(r.inset(-4), ui.theme().control, 1, radius::tile + 3);
   return h.clicked;
 }
 
@@ -558,7 +558,7 @@ Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   p.fill(r, t.field, radius::field);
-  p.outline(r, strong_border ? t.ink3 : t.border, 1, radius::field);
+  p.outline(r, strong_border ? t.ink3 : t.control, 1, radius::field);
   constexpr float gap = 8, unit_gap = 6;
   const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float label_width = label.empty() ? 0 : p.text_width(body, label) + gap;
@@ -767,7 +767,7 @@ bool text_field(Ui& ui, std::string_view name, const Rect& r, std::string_view h
   if (h.clicked && !editing) begin_edit(ui, name, value);
   if (ui.edit().name == name) ui.edit().secret = secret;
   ui.paint().fill(r, t.field, radius::field);
-  ui.paint().outline(r, h.hovered || editing ? t.ink3 : t.border, 1, radius::field);
+  ui.paint().outline(r, h.hovered || editing ? t.ink3 : t.control, 1, radius::field);
   Rect inner = r.inset(9, 0);
   if (ui.edit().name == name) {
     Typing typing = edit_text(ui, inner, {Face::Sans, type::body});
@@ -810,7 +810,7 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const w
     if (!ui.held(name + "/" + labels[next].name)) selected = next;
   }
   ui.paint().fill(r, t.field, radius::field);
-  ui.paint().outline(r, h.hovered ? t.ink3 : t.border, 1, radius::field);
+  ui.paint().outline(r, h.hovered ? t.ink3 : t.control, 1, radius::field);
   Rect inner = r.inset(9, 0);
   draw_icon(ui.paint(), Icon::ChevronDown, inner.take_right(10, 4).centre(), 14, t.ink2);
   if (selected >= 0 && selected < count) ui.paint().text_in(inner, style, t.ink, labels[selected].shown);

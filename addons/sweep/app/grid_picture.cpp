@@ -47,7 +47,7 @@ struct GridBrush {
         p.dashed_outline(field, t.strong, 1, {2, 2}, 2);
         for (const UnderWay& run : of.under_way)
           if (run.column == cell.column && run.row == cell.row && run.seed == i + 1)
-            p.fill({field.x, field.y, field.w * run.share, field.h}, t.slot, 2);
+            p.fill({field.x, field.y, field.w * run.share, field.h}, t.control, 2);
         continue;
       }
       Cell one;
@@ -77,7 +77,7 @@ struct GridBrush {
     for (const UnderWay& run : of.under_way)
       if (cell.known == 0 && run.column == cell.column && run.row == cell.row) {
         share = tr("{percent} %", {{"percent", fmt::format("{:.0f}", 100 * run.share)}});
-        if (!seeds) p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.slot, 1);
+        if (!seeds) p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.control, 1);
       }
     if (at.has_sign()) words(block, cell, empty ? t.ink3 : ink_on(fill), share);
     for (const auto& [place, letter] : of.open)

@@ -125,7 +125,7 @@ struct ChainPainter {
     if (filled) {
       token(p, place, part.norm);
     } else {
-      p.dashed_outline(place, hit.hovered ? t.ink : t.slot, line::outline, kSlotDash, radius::token);
+      p.dashed_outline(place, hit.hovered ? t.ink : t.control, line::outline, kSlotDash, radius::token);
       p.text({place.right() + 8, place.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
              shown_label(row_of(part.placement).short_label));
     }

@@ -97,7 +97,7 @@ void TapeScreen::scroll(Ui& ui, FoldPicture& fit) {
   const float share = static_cast<float>(room) / static_cast<float>(rows_.size());
   const float from = static_cast<float>(scroll_) / static_cast<float>(rows_.size());
   ui.paint().fill({fit.panel.right() - 7, fit.list.y + from * fit.list.h, 3, share * fit.list.h},
-                  ui.theme().trough, 1.5f);
+                  ui.theme().control, 1.5f);
 }
 
 void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool clock) {

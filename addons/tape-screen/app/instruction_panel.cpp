@@ -547,7 +547,7 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   first_ = std::clamp(first_ - hit.arrow_y + hit.arrow_x, 0, static_cast<int>(last));
   const float at = bar.y + (last > 0 ? static_cast<float>(first_) / steps : 0) * way;
   ui.paint().fill({bar.centre().x - 2, at, 4, std::min(thumb, bar.h)},
-                  hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().strong, 2);
+                  hit.hovered || hit.held ? ui.theme().ink3 : ui.theme().control, 2);
   return static_cast<size_t>(first_);
 }
 

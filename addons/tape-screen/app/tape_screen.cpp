@@ -406,6 +406,7 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
   }
   if (hit.arrow_x) step(hit.arrow_x);
   p.fill(track, t.trough, 3);
+  p.outline(track, t.control, 1, 3);
   if (!facts_) return;
   const float x = track.x + static_cast<float>(head_) / last * track.w;
   p.fill({track.x, track.y, x - track.x, track.h}, t.ink2, 3);

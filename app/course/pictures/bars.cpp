@@ -162,7 +162,7 @@ void paint_strip(Painter& p, const Theme& t, const StripPlace& at, const std::ve
   for (size_t i = 0; i < at.strip.now.size(); ++i) {
     const double value = at.strip.now[i];
     const Rect box = boxes[i], slot = at.slot(i);
-    p.fill(box, t.slot);
+    p.fill(box, t.control);
     const bool differs = !same({value}, {at.strip.written[i]});
     if (differs)
       p.dashed_outline(at.bar(i, at.strip.written[i]), t.ink3, 1, {line::reference_on, line::reference_off});

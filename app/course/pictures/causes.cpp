@@ -74,7 +74,7 @@ void paint_link(Painter& p, const Theme& t, const Causes::Link& link, const Caus
   p.text_in(box.inset(kCausePad, 0), kCauseStyle, t.ink, link.cause);
   for (size_t k = 0; k < link.lessons.size(); ++k) {
     const Rect& ring = places.rings[i][k];
-    p.ring(ring.centre(), kCauseRing / 2 - 1, t.strong, 1.6f);
+    p.ring(ring.centre(), kCauseRing / 2 - 1, t.control, 1.6f);
     p.text_in(ring, kRingStyle, t.ink2, std::to_string(link.lessons[k]->number), Align::Centre);
   }
   p.text_wrapped(beside, kToldStyle, t.ink, link.measured, kCauseLine);

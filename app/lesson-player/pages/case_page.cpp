@@ -108,12 +108,12 @@ class CasePage : public Page {
       context.scroll.follow_focus(ui, name, box, text.seen);
       if (h.clicked) chosen_ = answer;
       p.fill(box, own ? t.sunk : h.hovered ? t.raised : t.panel, radius::field);
-      p.outline(box, own ? t.ink : t.border, own ? 1.6f : 1.f, radius::field);
+      p.outline(box, own ? t.ink : t.control, own ? 1.6f : 1.f, radius::field);
       const Vec dot{box.x + kAnswerPad + 7, box.y + kAnswerPad + kTextLine / 2};
       if (right)
         draw_tick(p, dot, t.ink);
       else
-        p.ring(dot, 6, t.strong, 1.4f);
+        p.ring(dot, 6, t.control, 1.4f);
       if (own && !right) p.circle(dot, 3.4f, t.ink);
       p.text_wrapped({box.x + kAnswerPad + kDot, box.y + kAnswerPad, width, 0},
                      own || right ? kBoldText : kText, t.ink, answers[answer], kTextLine);

@@ -422,7 +422,7 @@ class OrderPage : public PredictPage {
       Painter& p = mine ? ui.paint_top() : ui.paint();
       if (mine) p.shadow(t, box, radius::panel);
       p.fill(box, mine || (hand.lit[i] && hand.held == count) ? t.accent_soft : t.raised, radius::panel);
-      p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
+      p.outline(box, mine ? t.ink : t.control, 1.2f, radius::panel);
       for (int k = 0; k < 3; ++k)
         p.fill({box.x + 16, box.centre().y - 8 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
       float from = box.x + 46;

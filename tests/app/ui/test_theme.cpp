@@ -68,7 +68,9 @@ TEST_CASE("texts reach a contrast of 4.5 and marks of 3.0 in both themes") {
     CHECK(contrast(t.on_inverse, t.inverse) >= 4.5);
     CHECK(contrast(t.on_accent, t.accent) >= 4.5);
     CHECK(contrast(t.ink, t.accent_soft) >= 4.5);
-    for (Colour mark : {t.slot, t.wire, t.cursor}) CHECK(contrast(mark, t.panel) >= 3.0 - 0.05);
+    for (Colour mark : {t.control, t.wire, t.cursor}) CHECK(contrast(mark, t.panel) >= 3.0);
+    for (Colour ground : {t.panel, t.bg, t.raised, t.sunk, t.field, t.accent_soft})
+      CHECK(contrast(t.control, ground) >= 3.0);
     for (const RunLook& run : t.runs) {
       INFO(run.letter);
       CHECK(contrast(run.line, t.panel) >= 3.0);

@@ -171,7 +171,7 @@ void SweepScreen::draw_profiles(Ui& ui, const GridLayout& at, const Rect& above,
           if (const float s = share(column, row); std::isfinite(s))
             points[i] = rows ? Vec{middle.x, top.y + (1 - s) * top.h} : Vec{side.x + s * side.w, middle.y};
         }
-        draw_profile(p, points, now ? t.ink : t.slot.alpha(0.55f), now);
+        draw_profile(p, points, now ? t.ink : t.control.alpha(0.55f), now);
       }
     }
 }
