@@ -1,7 +1,9 @@
-// The one include of a user: tape, store, seal, the ops of a network, the CPU backend. check_op.h checks an op.
+// The one include of a user: tape, store, seal, the ops of a network, the CPU backend, save and load. check_op.h checks
+// an op.
 #pragma once
 
 #include "engine/cpu/backend_cpu.h"
+#include "engine/io/weights.h"
 #include "engine/ops/ops.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include "app/cli/terminal.h"
+#include "engine/io/output_file.h"
 #include "training/files/command_text.h"
-#include "training/io/output_file.h"
 #include "training/spec/spec.h"
 #include "training/spec/spec_text.h"
 

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/io/output_file.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
-#include "training/io/output_file.h"
 #include "training/io/text.h"
 
 namespace normscope::cli {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "training/data/text_source.h"
+#include "engine/core/utf8.h"
 
 namespace normscope::cli {
 namespace {

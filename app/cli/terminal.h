@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "training/io/output_file.h"
+#include "engine/io/output_file.h"
 
 namespace normscope::cli {
 

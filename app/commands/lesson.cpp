@@ -22,8 +22,8 @@
 #include "app/course/tapes.h"
 #include "app/link/link.h"
 #include "app/words/words.h"
+#include "engine/io/output_file.h"
 #include "training/files/command_text.h"
-#include "training/io/output_file.h"
 #include "training/io/text.h"
 
 namespace normscope::commands {

@@ -20,7 +20,7 @@
 #include "app/lesson-player/player.h"
 #include "app/shell/screens.h"
 #include "engine/core/real_text.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/session/session_file.h"
 #include "training/spec/spec.h"
 

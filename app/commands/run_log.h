@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/io/input_file.h"
+#include "engine/io/output_file.h"
 #include "engine/tape/program.h"
 #include "training/data/task.h"
 #include "training/experiments/arms.h"
 #include "training/experiments/table.h"
-#include "training/io/input_file.h"
-#include "training/io/output_file.h"
 #include "training/measure/history.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"

@@ -27,7 +27,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/toml.h"
 #include "training/spec/spec.h"
 

@@ -12,7 +12,7 @@
 
 #include "app/course/lesson.h"
 #include "engine/core/error.h"
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 #include "training/io/toml.h"
 
 namespace normscope::course {

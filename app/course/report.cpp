@@ -12,8 +12,8 @@
 #include "app/course/tapes.h"
 #include "app/ui/paint.h"
 #include "engine/core/error.h"
-#include "training/io/input_file.h"
-#include "training/io/output_file.h"
+#include "engine/io/output_file.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::course {
 namespace {

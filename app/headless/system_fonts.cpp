@@ -8,7 +8,7 @@
 
 #include "app/ui/paint.h"
 #include "engine/core/error.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 
 #if __has_include(<dlfcn.h>) && !defined(__EMSCRIPTEN__) && !defined(_WIN32)
 #include <dlfcn.h>

@@ -10,7 +10,7 @@
 #include "app/headless/system_fonts.h"
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
-#include "training/io/output_file.h"
+#include "engine/io/output_file.h"
 
 namespace normscope::headless {
 namespace {

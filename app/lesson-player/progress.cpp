@@ -11,11 +11,11 @@
 
 #include "app/course/figures.h"
 #include "app/ui/widgets.h"
+#include "engine/io/output_file.h"
 #include "training/files/places.h"
 #include "training/io/codec.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
-#include "training/io/output_file.h"
 
 namespace normscope::course {
 

@@ -11,10 +11,10 @@
 #include "app/course/tapes.h"
 #include "app/lesson-player/workload.h"
 #include "engine/core/boundary.h"
+#include "engine/io/output_file.h"
 #include "training/io/codec.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
-#include "training/io/output_file.h"
 
 namespace normscope::course {
 

@@ -11,7 +11,7 @@
 
 #include "app/words/words.h"
 #include "engine/core/real_text.h"
-#include "training/data/text_source.h"
+#include "engine/core/utf8.h"
 #include "training/files/command_text.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"

@@ -18,8 +18,8 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
+#include "engine/io/output_file.h"
 #include "training/files/file_kind.h"
-#include "training/io/output_file.h"
 
 namespace normscope::panels {
 

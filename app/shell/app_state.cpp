@@ -21,9 +21,9 @@
 #include "engine/core/boundary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
+#include "engine/io/output_file.h"
 #include "training/experiments/probes.h"
 #include "training/files/file_kind.h"
-#include "training/io/output_file.h"
 
 namespace normscope::shell {
 namespace {

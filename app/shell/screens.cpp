@@ -8,8 +8,8 @@
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
 #include "engine/core/boundary.h"
+#include "engine/io/output_file.h"
 #include "training/files/command_text.h"
-#include "training/io/output_file.h"
 #include "training/session/session_file.h"
 
 namespace normscope::shell {

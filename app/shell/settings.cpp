@@ -14,10 +14,10 @@
 #include <ctime>
 #include <filesystem>
 
+#include "engine/io/output_file.h"
 #include "training/files/config_file.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
-#include "training/io/output_file.h"
 #include "training/io/toml.h"
 
 namespace normscope::shell {

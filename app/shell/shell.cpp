@@ -18,8 +18,8 @@
 #include "app/view/glossary.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
+#include "engine/io/input_file.h"
 #include "training/files/command_text.h"
-#include "training/io/input_file.h"
 #include "training/session/session_file.h"
 
 namespace normscope::shell {

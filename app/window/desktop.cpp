@@ -20,7 +20,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::window {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/link/link.h"
+#include "engine/io/output_file.h"
 #include "training/files/config_file.h"
-#include "training/io/output_file.h"
 #include "training/session/lab.h"
 #include "training/spec/backend_choice.h"
 

@@ -22,9 +22,9 @@
 #include "app/window/window_session.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
+#include "engine/io/output_file.h"
 #include "platforms/web/page.h"
 #include "training/io/codec.h"
-#include "training/io/output_file.h"
 
 namespace normscope::web {
 

@@ -1,5 +1,5 @@
 // The container of weights, checkpoints and fixtures: every tensor of what is accepted, as every type.
-#include "training/io/safetensors.h"
+#include "engine/io/safetensors.h"
 
 #include "fuzz.h"
 

@@ -19,7 +19,7 @@
 #include "refusals/refusals.h"
 #include "training/experiments/run_numbers.h"
 #include "training/files/config_file.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/toml.h"
 
 // The .cpp and .h files of a floor with their texts, for tests that look for words in all of them.
@@ -306,10 +306,10 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
 
 TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
   // What the system provides under /proc and /sys is not a file that somebody gives.
-  const std::vector<std::string> own = {"training/io/input_file.cpp", "engine/core/machine.cpp",
+  const std::vector<std::string> own = {"engine/io/input_file.cpp", "engine/core/machine.cpp",
                                         "engine/cpu/isa.cpp", "addons/bench/app/scaling.cpp",
                                         // the lock of a temporary file of its own, nothing of its content
-                                        "training/io/output_file.cpp"};
+                                        "engine/io/output_file.cpp"};
   const auto opens = [](std::string_view line) {
     for (const char* word : {"ifstream", "std::fstream", "std::filebuf", "O_RDONLY"})
       if (contains(line, word)) return true;

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/step_inputs.h"
 #include "training/io/input_value.h"
-#include "training/io/safetensors.h"
 
 namespace normscope {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "training/data/text_source.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope {
 namespace {

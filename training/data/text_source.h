@@ -13,15 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace normscope {
+#include "engine/core/utf8.h"
 
-/// A code point read from UTF-8; bytes == 0 where the text is not valid there (or has ended).
-struct CodePoint {
-  char32_t value = 0;
-  int32_t bytes = 0;
-};
-CodePoint read_code_point(std::string_view text, size_t offset);
-void append_utf8(char32_t code_point, std::string& out);
+namespace normscope {
 
 /// The distinct Unicode code points of a UTF-8 text, in code point order, numbered from 0.
 ///

@@ -11,13 +11,13 @@
 #include <set>
 
 #include "engine/cpu/isa.h"
+#include "engine/io/output_file.h"
+#include "engine/io/safetensors.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
 #include "training/data/text_source.h"
 #include "training/files/places.h"
-#include "training/io/input_file.h"
-#include "training/io/output_file.h"
-#include "training/io/safetensors.h"
+#include "training/io/input_kinds.h"
 #include "training/run/identity.h"
 #include "training/run/run.h"
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/io/output_file.h"
 #include "training/files/placement_file.h"
-#include "training/io/input_file.h"
-#include "training/io/output_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/toml.h"
 #include "training/run/checkpoint.h"
 

@@ -10,10 +10,10 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/boundary.h"
-#include "training/data/text_source.h"
-#include "training/io/file_signature.h"
-#include "training/io/input_file.h"
-#include "training/io/safetensors.h"
+#include "engine/core/utf8.h"
+#include "engine/io/file_signature.h"
+#include "engine/io/safetensors.h"
+#include "training/io/input_kinds.h"
 #include "training/io/toml.h"
 #include "training/run/checkpoint.h"
 

@@ -10,7 +10,7 @@
 #include "engine/model/residual.h"
 #include "training/files/config_file.h"
 #include "training/files/places.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"
 #include "training/spec/spec.h"

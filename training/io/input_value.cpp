@@ -40,12 +40,6 @@ Message whole_range(int64_t low, int64_t high) {
 
 }  // namespace
 
-std::string shown_text(std::string_view text) {
-  // Cut text may end within a character, which the dump replaces.
-  std::string quoted = Json(text.substr(0, kShown)).dump(-1, ' ', true, Json::error_handler_t::replace);
-  return text.size() > kShown ? quoted + "…" : quoted;
-}
-
 struct InputValue::Document {
   Json root;
   Message where;

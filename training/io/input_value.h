@@ -19,6 +19,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/core/error.h"
+#include "engine/io/json_string.h"
 
 namespace normscope {
 
@@ -69,9 +70,6 @@ class InputValue {
   const nlohmann::json* json_;
   std::string path_;
 };
-
-/// Shows a name or value from outside in a message: at most 60 bytes of it, quoted, on one line.
-std::string shown_text(std::string_view text);
 
 /// These throw Error as InputValue does for a number out of range, for instance of a tensor.
 void require_range(const Message& where, std::string_view path, int64_t value, int64_t low, int64_t high);

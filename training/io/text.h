@@ -2,40 +2,19 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/core/error.h"
+#include "engine/core/text.h"
 
 namespace normscope {
-
-/// Writes "A and B", "a, b or c": `last` precedes the last word.
-template <typename Word>
-std::string in_words(const std::vector<Word>& words, std::string_view last) {
-  std::string text;
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text.append(i + 1 == words.size() ? " " : ", ");
-    if (i > 0 && i + 1 == words.size()) text.append(last).append(" ");
-    text += words[i];
-  }
-  return text;
-}
-
-/// Says "relu or gelu", "a, b or c".
-template <typename Word>
-Message one_of(const std::vector<Word>& words) {
-  if (words.size() < 2) return in_words(words, "or");
-  return {"{} or {}", fmt::join(words.begin(), words.end() - 1, ", "), words.back()};
-}
 
 /// The parts between the letters `at`, at least one; they are views of the text, so a text that ends with the statement is
 /// refused: a loop over its parts would read what is gone.
@@ -71,11 +50,6 @@ inline std::string duration_words(double seconds) {
   return seconds < 5400 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-inline void replace_each(std::string& text, std::string_view from, std::string_view to) {
-  for (size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
-    text.replace(at, from.size(), to);
-}
-
 // Text tables are for terminals: cells in columns that line up. Called by the commands and by writers of tables.
 
 /// The width of a UTF-8 text without wide characters.
@@ -93,19 +67,6 @@ std::string markdown_cell(std::string text);
 
 /// Writes a number as "1.234", and "–" where it is not finite.
 std::string fixed(double value, int digits = 3);
-
-// Guesses what a person may have meant: the name nearest to an unknown word.
-
-/// The first name with the fewest letters to change, add or leave out (Levenshtein), in any case of
-/// letters; empty where there are no names.
-std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
-
-/// The same, but empty where more than a third of the word would have to change: such a guess only confuses.
-std::string_view likely(std::string_view word, std::span<const std::string_view> names);
-
-/// Says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no
-/// name is likely.
-Message expected(std::string_view word, std::span<const std::string_view> names);
 
 std::string size_words(size_t bytes);  ///< three digits: "256 KiB", "1.5 MiB", "2.25 GiB"
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "engine/core/error.h"
+#include "engine/io/weights.h"
 #include "training/io/codec.h"
 #include "training/io/input_value.h"
 #include "training/measure/numbers.h"
@@ -67,11 +68,6 @@ auto plateau_rule(int32_t step = kMaxSteps) {
 
 // Allows names and paths with bytes that are not UTF-8, which JSON cannot hold.
 std::string text_of(const auto& value, const auto& rule) { return codec::text_of(rule.write(value)); }
-
-TensorShape shape_of(const Shape& shape) { return {shape.dim, shape.dim + shape.rank}; }
-
-constexpr const char* kPrefixes[] = {"", "m/", "v/"};  // before a parameter's name, for each of
-                                                       // kTrainedBlocks
 
 std::vector<std::string> names_of(const std::vector<StatInfo>& layout) {
   std::vector<std::string> names;
@@ -217,10 +213,7 @@ void write_checkpoint(const RunRecord& record, const std::string& path, size_t f
   SafetensorsWriter file;
   const Keyframe& state = *record.end;
   const History& history = *record.history;
-  for (const ParameterInfo& info : record.parameters)
-    for (size_t b = 0; b < kTrainedBlocks.size(); ++b)
-      file.add(kPrefixes[b] + info.name, shape_of(info.shape),
-               std::span(state.blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+  add_parameters(file, record.parameters, state.blocks);
   const FrameBlock frames = history.frames(state.step, frame_bytes);
   const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
   const std::vector<double> window(state.plateau.window.begin(), state.plateau.window.end()),
@@ -256,13 +249,8 @@ void write_checkpoint(const RunRecord& record, const std::string& path, size_t f
 }
 
 void read_weights(const SafetensorsFile& file, Store& store) {
-  for (size_t i = 0; i < store.parameters().size(); ++i) {
-    const ParameterInfo& info = store.parameters()[i];
-    for (size_t b = 0; b < kTrainedBlocks.size(); ++b) {
-      file.require_shape(kPrefixes[b] + info.name, shape_of(info.shape));
-      store.write(static_cast<int32_t>(i), file.floats(kPrefixes[b] + info.name), kTrainedBlocks[b]);
-    }
-  }
+  if (!load(store, file).optimizer)
+    fail(where_of(file), "has no moments of its weights: expected m/NAME and v/NAME");
 }
 
 int64_t most_bytes(const RunIdentity& run) {

@@ -20,8 +20,8 @@
 #include <string>
 
 #include "engine/core/error.h"
+#include "engine/io/safetensors.h"
 #include "engine/tape/store.h"
-#include "training/io/safetensors.h"
 #include "training/run/run_record.h"
 #include "training/spec/spec.h"
 

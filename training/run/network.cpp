@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "engine/core/error.h"
+#include "engine/io/weights.h"
 #include "engine/tape/seal.h"
-#include "training/io/safetensors.h"
 #include "training/measure/look.h"
 #include "training/run/checkpoint.h"
 #include "training/run/evaluate.h"
@@ -134,26 +134,16 @@ Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
 
 int32_t load_weights(const std::string& path, Store& store) {
   if (const ModelFormat* format = format_of_weights(path)) return format->fill(path, store);
-  const SafetensorsFile file = SafetensorsFile::load(path);
-  int32_t fitted = 0;
-  for (size_t i = 0; i < store.parameters().size(); ++i) {
-    const ParameterInfo& info = store.parameters()[i];
-    if (!file.contains(info.name)) continue;
-    const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
-    if (file.shape(info.name) != shape) {
-      // Another set of classes or another length is a new task; anything else is another model.
-      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions") || info.name == "distances")
-        continue;
-      fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path,
-           info.name);
-    }
-    store.write(static_cast<int32_t>(i), file.floats(info.name));
-    ++fitted;
-  }
+  const LoadReport report = load(store, path, {.optimizer = false, .partial = true});
+  // Another set of classes or another length is a new task; anything else is another model.
+  for (const std::string& name : report.other_shape)
+    if (!name.starts_with("class.") && !name.ends_with("emb.positions") && name != "distances")
+      fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path, name);
+  const size_t fitted = store.parameters().size() - report.missing.size() - report.other_shape.size();
   if (fitted == 0)
     fail("train.init_from", "{} has no weight that fits this model: expected a run of a like model", path);
   keep_unit(store);
-  return fitted;
+  return static_cast<int32_t>(fitted);
 }
 
 std::vector<FiniteCheck> finite_checks(const ProgramData& program) {

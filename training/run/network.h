@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 #include "training/data/task.h"
-#include "training/io/safetensors.h"
 #include "training/measure/look.h"
 #include "training/measure/token_metrics.h"
 #include "training/measure/update_metrics.h"

@@ -8,7 +8,7 @@
 #include "app/plot/plot_axis.h"
 #include "app/ui/numbers.h"
 #include "app/view/glossary.h"
-#include "training/io/output_file.h"
+#include "engine/io/output_file.h"
 
 namespace normscope::compare {
 namespace {

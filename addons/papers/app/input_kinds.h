@@ -1,7 +1,7 @@
 // The files that this add-on reads, with their limits: README.md lists the same, and a test compares the two.
 #pragma once
 
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 namespace normscope::input {
 

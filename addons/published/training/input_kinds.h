@@ -1,7 +1,7 @@
 // The files of a published model, with their limits, which README.md lists.
 #pragma once
 
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 namespace normscope::input {
 

@@ -6,8 +6,8 @@
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/input_kinds.h"
 #include "addons/published/training/torch_file.h"
-#include "training/io/input_file.h"
-#include "training/io/safetensors.h"
+#include "engine/io/input_file.h"
+#include "engine/io/safetensors.h"
 #include "training/io/text.h"
 
 namespace normscope::published {

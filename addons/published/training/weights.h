@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/io/safetensors.h"
+#include "engine/io/safetensors.h"
 
 namespace normscope::published {
 

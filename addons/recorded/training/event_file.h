@@ -9,7 +9,7 @@
 #pragma once
 
 #include "addons/recorded/training/foreign_file.h"
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 namespace normscope::records {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "addons/recorded/training/step_numbers.h"
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 namespace normscope::records {
 

@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 namespace normscope::records {
 

@@ -4,7 +4,7 @@
 
 #include "engine/core/philox.h"
 #include "training/data/text_source.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 #include "training/io/text.h"
 
 namespace normscope {

@@ -5,8 +5,8 @@
 // are drawn at random from the others. Called by make_task.
 #pragma once
 
+#include "engine/io/input_file.h"
 #include "training/data/task.h"
-#include "training/io/input_file.h"
 
 namespace normscope {
 

@@ -3,8 +3,8 @@
 
 #include <unordered_map>
 
+#include "engine/io/output_file.h"
 #include "training/io/input_value.h"
-#include "training/io/output_file.h"
 
 #ifdef NORMSCOPE_WITH_SENTENCEPIECE
 #include <sentencepiece_processor.h>

@@ -4,7 +4,7 @@
 // the size. Where the program was built without SentencePiece, making or loading a Tokenizer throws Error and says so.
 #pragma once
 
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 namespace normscope {
 

@@ -3,9 +3,9 @@
 #include <numeric>
 
 #include "addons/translation/training/pairs_task.h"
+#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "training/io/safetensors.h"
 
 namespace normscope {
 namespace {

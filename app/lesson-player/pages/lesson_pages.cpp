@@ -22,8 +22,8 @@
 #include "app/view/glossary.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/io/output_file.h"
 #include "training/files/config_file.h"
-#include "training/io/output_file.h"
 #include "training/io/text.h"
 #include "training/spec/small_size.h"
 

@@ -3,10 +3,10 @@
 #include "app/course/reader.h"
 #include "app/link/link.h"
 #include "app/support/refused.h"
+#include "engine/io/safetensors.h"
 #include "training/data/text_source.h"
 #include "training/files/config_file.h"
 #include "training/files/placement_file.h"
-#include "training/io/safetensors.h"
 #include "training/session/session_file.h"
 #include "training/support/small_runs.h"
 

@@ -5,9 +5,9 @@
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"
+#include "engine/io/output_file.h"
 #include "training/files/config_file.h"
 #include "training/files/file_kind.h"
-#include "training/io/output_file.h"
 
 using namespace normscope;
 using fixture::SmallWindow;

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "engine/cpu/backend_cpu.h"
+#include "engine/io/safetensors.h"
 #include "engine/support/helpers.h"
-#include "training/io/safetensors.h"
 #include "verify/verify.h"
 
 namespace normscope::test {

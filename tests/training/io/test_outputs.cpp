@@ -8,10 +8,10 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "engine/io/output_file.h"
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "training/experiments/table.h"
-#include "training/io/output_file.h"
 #include "training/io/text.h"
 #include "training/io/toml.h"
 

@@ -1,8 +1,8 @@
 // safetensors: what is written comes back bit for bit; no file, however broken, does worse than an Error.
+#include "engine/io/input_file.h"
+#include "engine/io/output_file.h"
+#include "engine/io/safetensors.h"
 #include "test_paths.h"
-#include "training/io/input_file.h"
-#include "training/io/output_file.h"
-#include "training/io/safetensors.h"
 #include "training/support/small_runs.h"
 
 using namespace normscope;

@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "training/io/safetensors.h"
+#include "engine/io/safetensors.h"
 #include "training/run/checkpoint.h"
 #include "training/support/small_runs.h"
 

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "training/io/output_file.h"
+#include "engine/io/output_file.h"
 
 namespace normscope::cli {
 

@@ -5,8 +5,8 @@
 #include "addons/published/tests/massive.h"
 #include "app/support/commands.h"
 #include "catch.hpp"
+#include "engine/io/safetensors.h"
 #include "test_paths.h"
-#include "training/io/safetensors.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -3,9 +3,9 @@
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/inside/tests/training/look_inside.h"
 #include "addons/published/tests/training/opened_folder.h"
+#include "engine/io/safetensors.h"
 #include "engine/model/residual.h"
 #include "engine/support/wrapped_backend.h"
-#include "training/io/safetensors.h"
 #include "training/support/small_runs.h"
 
 namespace normscope::test {

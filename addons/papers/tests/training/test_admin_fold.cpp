@@ -3,8 +3,8 @@
 
 #include "addons/papers/training/admin_fold.h"
 #include "addons/papers/training/attention_balance.h"
+#include "engine/io/safetensors.h"
 #include "test_paths.h"
-#include "training/io/safetensors.h"
 #include "training/measure/look.h"
 #include "training/support/small_runs.h"
 

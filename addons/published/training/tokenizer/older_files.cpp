@@ -17,7 +17,7 @@
 #include "addons/published/training/tokenizer/unicode.h"
 #include "addons/published/training/tokenizer/word_model.h"
 #include "engine/core/error.h"
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
 

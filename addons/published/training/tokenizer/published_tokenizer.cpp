@@ -11,7 +11,7 @@
 #include "addons/published/training/tokenizer/unicode.h"
 #include "addons/published/training/tokenizer/word_model.h"
 #include "engine/core/error.h"
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 #include "training/io/input_value.h"
 
 namespace normscope::tokenizer {

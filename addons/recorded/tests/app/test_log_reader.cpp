@@ -7,7 +7,7 @@
 #include "answers.h"
 #include "app/support/refused.h"
 #include "training/files/file_kind.h"
-#include "training/io/input_file.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::records {
 using test::contains, test::error_of, test::Folder;

@@ -2,9 +2,9 @@
 // is remembered is what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and
 // without it nothing of all this is on the tape.
 #include "addons/systems/engine/relative_attention.h"
+#include "engine/io/safetensors.h"
 #include "engine/support/allocation_count.h"
 #include "engine/support/named_placements.h"
-#include "training/io/safetensors.h"
 #include "training/measure/history.h"
 #include "training/run/network.h"
 #include "training/run/run_record.h"

@@ -1,32 +1,28 @@
-#include "training/io/safetensors.h"
+#include "engine/io/safetensors.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <type_traits>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
-#include "training/io/file_signature.h"
-#include "training/io/input_file.h"
-#include "training/io/input_value.h"
-#include "training/io/output_file.h"
-#include "training/io/text.h"
+#include "engine/core/text.h"
+#include "engine/io/file_signature.h"
+#include "engine/io/input_file.h"
+#include "engine/io/json_string.h"
+#include "engine/io/output_file.h"
+#include "engine/io/safetensors_header.h"
 
 namespace normscope {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian");
 
-using Json = nlohmann::json;
-
 constexpr uint64_t kMaxHeader = 100'000'000;  // the limit of the format's own library
-constexpr int kMaxDepth = 4;                  // header, tensor, shape, number
-constexpr size_t kMaxRank = 8;
+constexpr const char* kRealNames = "F32, F64, F16 or BF16";
 constexpr const char* kMetadata = "__metadata__";
 
 constexpr struct {
@@ -57,34 +53,12 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
   read(&length, 8);
   if (length > size - 8 || length > kMaxHeader) {
     const char* head = reinterpret_cast<const char*>(&length);
-    if (const Message other = signature_words({head, sizeof length}); !other.empty()) fail(where(path), other);
+    if (const Message other = signature_words({head, sizeof length}); !other.empty())
+      fail(where(path), other);
     fail(where(path), "is truncated or not a safetensors file: a header of {} bytes, {} bytes follow", length,
          size - 8);
   }
   return length;
-}
-
-// Refuses duplicate keys and deep nesting, which JSON allows and this format does not.
-Json parse_header(const std::string& path, const std::string& header) {
-  std::set<std::string> names, fields;  // of the header, and of the tensor that is being read
-  std::string tensor;
-  const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kMaxDepth) fail(where(path), "the header is nested too deeply");
-    if (event != Json::parse_event_t::key || depth > 2) return true;
-    const std::string& name = value.get_ref<const std::string&>();
-    if (depth == 2 && !fields.insert(name).second)
-      fail(where(path), "tensor {}: it has {} twice", shown_text(tensor), shown_text(name));
-    if (depth == 2) return true;
-    if (!names.insert(name).second) fail(where(path), "tensor {}: named twice", shown_text(name));
-    tensor = name;
-    fields.clear();
-    return true;
-  };
-  Json json = Json::parse(header, check, false);
-  if (json.is_discarded() || !json.is_object()) {
-    fail(where(path), "is damaged or not a safetensors file: the header is not a JSON object");
-  }
-  return json;
 }
 
 template <typename T>
@@ -126,43 +100,37 @@ std::string shape_text(const TensorShape& shape) { return fmt::format("({})", fm
 struct SafetensorsFile::HeaderReader {
   const std::string& path;
   const std::string& name;
-  const Json& entry;
+  const HeaderValue& entry;
   size_t data_size;
 
   [[noreturn]] void refuse(const Message& what) const {
     fail(where(path), "tensor {}: {}", shown_text(name), what);
   }
 
-  const Json& field(const char* key) const {
-    const auto found = entry.find(key);
-    if (found == entry.end()) refuse({"{} is missing", key});
-    return *found;
+  const HeaderValue& field(const char* key) const {
+    const auto found = entry.members.find(key);
+    if (found == entry.members.end()) refuse({"{} is missing", key});
+    return found->second;
   }
 
   TensorType type() const {
-    const Json& value = field("dtype");
-    if (!value.is_string()) refuse("dtype is not a string");
-    const std::string& text = value.get_ref<const std::string&>();
-    const auto type = type_named(text);
+    const HeaderValue& value = field("dtype");
+    if (value.kind != HeaderValue::Kind::Text) refuse("dtype is not a string");
+    const auto type = type_named(value.text);
     if (!type) {
       std::vector<std::string_view> known;
       for (const auto& row : kTypes) known.push_back(row.name);
-      refuse({"dtype {}: expected {}", shown_text(text), one_of(known)});
+      refuse({"dtype {}: expected {}", shown_text(value.text), one_of(known)});
     }
     return *type;
   }
 
-  std::vector<uint64_t> numbers(const char* key) const {
-    const Json& list = field(key);
-    if (!list.is_array()) refuse({"{} is not a list", key});
-    if (list.size() > kMaxRank)
-      refuse({"{} has {} numbers: expected at most {}", key, list.size(), kMaxRank});
-    std::vector<uint64_t> values;
-    for (const Json& value : list) {
-      if (!value.is_number_unsigned()) refuse({"{} holds something else than whole numbers from 0", key});
-      values.push_back(value.get<uint64_t>());
-    }
-    return values;
+  const std::vector<uint64_t>& numbers(const char* key) const {
+    const HeaderValue& list = field(key);
+    if (list.kind != HeaderValue::Kind::List) refuse({"{} is not a list", key});
+    if (list.size > kMaxRank) refuse({"{} has {} numbers: expected at most {}", key, list.size, kMaxRank});
+    if (list.wholes.size() < list.size) refuse({"{} holds something else than whole numbers from 0", key});
+    return list.wholes;
   }
 
   // The size of the tensor; the data bound the dimensions, so nothing overflows.
@@ -179,7 +147,7 @@ struct SafetensorsFile::HeaderReader {
   }
 
   Tensor read() const {
-    if (!entry.is_object()) refuse("its entry is not an object");
+    if (entry.kind != HeaderValue::Kind::Object) refuse("its entry is not an object");
     Tensor tensor;
     tensor.name = name;
     tensor.type = type();
@@ -188,7 +156,7 @@ struct SafetensorsFile::HeaderReader {
         refuse("a dimension is too large");
       tensor.shape.push_back(static_cast<int64_t>(dimension));
     }
-    const std::vector<uint64_t> offsets = numbers("data_offsets");
+    const std::vector<uint64_t>& offsets = numbers("data_offsets");
     if (offsets.size() != 2) refuse({"data_offsets holds {} numbers, expected 2", offsets.size()});
     if (offsets[0] > offsets[1] || offsets[1] > data_size) {
       refuse({"data_offsets [{},{}] lie outside the {} bytes of data (is the file truncated?)", offsets[0],
@@ -263,17 +231,18 @@ SafetensorsFile SafetensorsFile::parse(std::span<const uint8_t> bytes, const std
 
 void SafetensorsFile::read_header(const std::string& text, size_t data_size) {
   data_size_ = data_size;
-  const Json header = parse_header(path_, text);
-  for (const auto& [name, entry] : header.items()) {
+  const HeaderValue header = read_safetensors_header(path_, text);
+  for (const auto& [name, entry] : header.members) {
     if (name != kMetadata) {
       tensors_.push_back(HeaderReader{path_, name, entry, data_size}.read());
       continue;
     }
-    if (entry.is_null()) continue;  // as the format's own library reads it
-    if (!entry.is_object()) fail(where(path_), "the metadata is not an object");
-    for (const auto& [key, value] : entry.items()) {
-      if (!value.is_string()) fail(where(path_), "the metadata's {} is not a string", shown_text(key));
-      metadata_[key] = value.get<std::string>();
+    if (entry.kind == HeaderValue::Kind::Null) continue;  // as the format's own library reads it
+    if (entry.kind != HeaderValue::Kind::Object) fail(where(path_), "the metadata is not an object");
+    for (const auto& [key, value] : entry.members) {
+      if (value.kind != HeaderValue::Kind::Text)
+        fail(where(path_), "the metadata's {} is not a string", shown_text(key));
+      metadata_[key] = value.text;
     }
   }
   if (const auto format = metadata_.find("format"); format != metadata_.end() && format->second == kOurRun) {
@@ -339,6 +308,12 @@ void SafetensorsFile::require_shape(std::string_view name, const TensorShape& ex
   }
 }
 
+void SafetensorsFile::require_floats(std::string_view name) const {
+  constexpr TensorType kReals[] = {TensorType::F32, TensorType::F64, TensorType::F16, TensorType::BF16};
+  if (std::ranges::find(kReals, type(name)) == std::end(kReals))
+    fail(where(path_), "tensor {}: dtype {}, expected {}", shown_text(name), name_of(type(name)), kRealNames);
+}
+
 template <typename To, typename... From>
 std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view expected) const {
   const TensorType stored = type(name);
@@ -361,10 +336,10 @@ std::vector<To> SafetensorsFile::convert(std::string_view name, std::string_view
 }
 
 std::vector<double> SafetensorsFile::doubles(std::string_view name) const {
-  return convert<double, float, double, F16, BF16>(name, "F32, F64, F16 or BF16");
+  return convert<double, float, double, F16, BF16>(name, kRealNames);
 }
 std::vector<float> SafetensorsFile::floats(std::string_view name) const {
-  return convert<float, float, double, F16, BF16>(name, "F32, F64, F16 or BF16");
+  return convert<float, float, double, F16, BF16>(name, kRealNames);
 }
 std::vector<int32_t> SafetensorsFile::int32s(std::string_view name) const {
   return convert<int32_t, int32_t, int64_t, uint8_t>(name, "I32, I64 or U8");
@@ -384,7 +359,7 @@ void SafetensorsWriter::add_bytes(const std::string& name, const TensorShape& sh
   if (elements != count) {
     fail("safetensors", "tensor {}: shape {} does not match {} elements", name, shape_text(shape), count);
   }
-  if (name == "__metadata__") fail("safetensors", "tensor {}: the name is reserved", name);
+  if (name == kMetadata) fail("safetensors", "tensor {}: the name is reserved", name);
   const bool taken = std::ranges::any_of(tensors_, [&](const Tensor& t) { return t.name == name; });
   if (taken) fail("safetensors", "tensor {}: added twice", name);
   tensors_.push_back({name, type, shape, data, count * bytes_of(type)});
@@ -419,21 +394,32 @@ std::vector<const SafetensorsWriter::Tensor*> SafetensorsWriter::in_file_order()
 }
 
 std::string SafetensorsWriter::header(const std::vector<const Tensor*>& order) const {
-  nlohmann::ordered_json json = nlohmann::ordered_json::object();
-  if (!metadata_.empty()) json["__metadata__"] = metadata_;
+  std::string text = "{";
+  const auto quote = [&](std::string_view what) {
+    if (!append_json_string(text, what)) fail("safetensors", "a name or the metadata is not valid UTF-8");
+  };
+  const auto member = [&](std::string_view name) {
+    if (text.back() != '{') text += ',';
+    quote(name);
+    text += ':';
+  };
+  if (!metadata_.empty()) {
+    member(kMetadata);
+    text += '{';
+    for (const auto& [key, value] : metadata_) {
+      member(key);
+      quote(value);
+    }
+    text += '}';
+  }
   size_t begin = 0;
   for (const Tensor* tensor : order) {
-    json[tensor->name] = {{"dtype", name_of(tensor->type)},
-                          {"shape", tensor->shape},
-                          {"data_offsets", {begin, begin + tensor->bytes}}};
+    member(tensor->name);
+    text += fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})", name_of(tensor->type),
+                        fmt::join(tensor->shape, ","), begin, begin + tensor->bytes);
     begin += tensor->bytes;
   }
-  std::string text;
-  try {
-    text = json.dump();
-  } catch (const nlohmann::json::exception&) {
-    fail("safetensors", "a name or the metadata is not valid UTF-8");
-  }
+  text += '}';
   text.append((8 - text.size() % 8) % 8, ' ');  // the data begins at a multiple of 8
   return text;
 }

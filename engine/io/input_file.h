@@ -1,4 +1,4 @@
-// The only way to read the bytes of a file: every reader in training/ and app/ opens its file here.
+// The only way to read the bytes of a file: every reader opens its file here.
 //
 // Promises: only regular files are read (a folder, pipe, socket or device is refused by name, and opening one never
 // waits). A file above its kind's limit is refused before it is read, or while it is read where it grows. The time is
@@ -27,26 +27,8 @@ struct InputKind {
 };
 
 namespace input {
-// docs/files.md lists the same limits, and a test compares the two.
-inline constexpr InputKind kText{"text", "a UTF-8 text file", 50'000'000,
-                                 "so cut it, for example with head -c 50000000"};
-inline constexpr InputKind kTable{"", "a UTF-8 text file of lines", 2'000'000'000};
 inline constexpr InputKind kSafetensors{"safetensors", "a safetensors file", uint64_t{1} << 40};
-inline constexpr InputKind kSession{"session", "a session.toml", 64'000'000};
-inline constexpr InputKind kConfig{"", "a configuration in TOML", 1'000'000};
-inline constexpr InputKind kPlacement{"", "a placement in TOML", 1'000'000};
-inline constexpr InputKind kSettings{"", "settings in TOML", 1'000'000};
-inline constexpr InputKind kDesktop{"", "settings of the desktop", 1'000'000};
-inline constexpr InputKind kScript{"", "a script of hand movements", 1'000'000};
-inline constexpr InputKind kLesson{"", "a lesson in TOML", 1'000'000};
-inline constexpr InputKind kProse{"", "a text in Markdown", 1'000'000};
-inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
-inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};
-inline constexpr InputKind kResult{"", "a stored result", 16'000'000};
-inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
-inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // its kind is still to be found
-inline constexpr InputKind kPage{"", "a page in Markdown", 16'000'000};
-}  // namespace input
+}
 
 /// An open file that passed the checks above.
 class InputFile {

@@ -100,6 +100,7 @@ class SafetensorsFile {
   TensorType type(std::string_view name) const;
   std::span<const uint8_t> bytes(std::string_view name) const;
   void require_shape(std::string_view name, const TensorShape& expected) const;  // Error names both shapes
+  void require_floats(std::string_view name) const;  // that floats() and doubles() can read it
 
   // These read the elements, row-major. They throw Error if the stored type does not allow it:
   std::vector<double> doubles(std::string_view name) const;  // F32, F64, F16, BF16

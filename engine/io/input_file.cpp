@@ -1,4 +1,4 @@
-#include "training/io/input_file.h"
+#include "engine/io/input_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

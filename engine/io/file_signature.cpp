@@ -1,4 +1,4 @@
-#include "training/io/file_signature.h"
+#include "engine/io/file_signature.h"
 
 #include <algorithm>
 

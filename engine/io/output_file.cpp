@@ -1,4 +1,4 @@
-#include "training/io/output_file.h"
+#include "engine/io/output_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
