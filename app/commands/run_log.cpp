@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "app/cli/terminal.h"
+#include "training/io/input_kinds.h"
 #include "training/measure/numbers.h"
 #include "training/measure/verdict.h"
 #include "training/spec/spec_fields.h"

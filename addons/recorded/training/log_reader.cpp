@@ -12,6 +12,7 @@
 #include "addons/recorded/training/table_file.h"
 #include "engine/core/boundary.h"
 #include "training/files/file_kind.h"
+#include "training/io/input_kinds.h"
 #include "training/run/checkpoint.h"
 
 namespace normscope::records {

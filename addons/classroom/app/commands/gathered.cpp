@@ -4,6 +4,7 @@
 #include "app/commands/lesson.h"
 #include "app/ui/numbers.h"
 #include "engine/core/real_text.h"
+#include "training/io/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/text.h"
 

@@ -9,6 +9,7 @@
 
 #include "addons/translation/training/pairs_task.h"
 #include "training/io/codec.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::reproduce {
 namespace {

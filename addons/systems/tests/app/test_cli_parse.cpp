@@ -3,6 +3,7 @@
 #include "addons/systems/training/image_task.h"
 #include "app/support/commands.h"
 #include "app/support/refused.h"
+#include "training/io/input_kinds.h"
 
 namespace normscope::test::cli_parse_tests {
 namespace {
