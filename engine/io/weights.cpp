@@ -110,7 +110,7 @@ std::string wanted_shape(const Store& store, std::string_view tensor) {
 
 [[noreturn]] void refuse(const SafetensorsFile& file, const Store& store, const LoadReport& report) {
   const size_t others = report.missing.size() + report.other_shape.size() - 1;
-  const std::string more = others > 0 ? fmt::format(", and {} more do not fit", others) : "";
+  const Message more = others > 0 ? Message(", and {} more do not fit", others) : Message();
   if (report.missing.empty()) {
     const std::string& name = report.other_shape.front();
     fail(where(file), "tensor {}: shape {} in the file, expected {}{}", shown_text(name),

@@ -149,7 +149,7 @@ const std::string& shown_readers() {
 /// add-ons list.
 bool is_shown(const std::string& file) {
   static const std::regex rooms(
-      "(app/(course|tex|link|shell|lessons|grid|settings|lab|panels|view|window)|engine/(core|model)|"
+      "(app/(course|tex|link|shell|lessons|grid|settings|lab|panels|view|window)|engine/(core|io|model)|"
       "training/(data|files|io|run|session|spec))/.*");
   return std::regex_match(file, rooms) || shown_readers().find(file) != std::string::npos;
 }
