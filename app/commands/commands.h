@@ -56,7 +56,7 @@ enum class CommandGroup { Start, Train, Study, Look, Apply, Program };
 #undef HEADLESS
 
 /// The work of normscope instant, and of --instant where there is no display.
-cli::Exit run_instant(const cli::MainOptions& options, bool as_json = false);
+cli::Exit run_instant(const cli::MainOptions& options, bool as_json = false, const std::string& log = "");
 
 /// Parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()
 /// returns its result; nothing else calls it.

@@ -179,6 +179,21 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
     if (other.letter == run.letter) other.file.append(other.form->record(out));
 }
 
+void RunLog::steps(const RunLabel& run, const History& history) {
+  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
+  std::vector<float> stats;
+  size_t next = 0;  // in the validation series
+  for (size_t i = 0; i < loss.steps.size(); ++i) {
+    const int32_t at = loss.steps[i];
+    int32_t found = -1;
+    if (!history.frame(at, stats, found) || found != at) stats.clear();
+    while (next < validation.steps.size() && validation.steps[next] < at) ++next;
+    const bool measured = next < validation.steps.size() && validation.steps[next] == at;
+    step(run, at, loss.values[i], rate.values[i], history.layout(), stats,
+         measured ? std::optional<double>(validation.values[next]) : std::nullopt);
+  }
+}
+
 void RunLog::result(const RunResult& r) {
   if (!file_) return;
   std::string out = fmt::format(

@@ -102,6 +102,8 @@ class RunLog {
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
             std::span<const float> stats, std::optional<double> validation,
             std::span<const Score> scores = {});
+  /// All steps of a run that has ended.
+  void steps(const RunLabel& run, const History& history);
   void result(const RunResult& result);
   /// Called at the end: throws Error if something could not be written.
   void check() const;

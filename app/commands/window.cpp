@@ -263,6 +263,23 @@ experiments::Arm arm_of(const RunView& run, double level) {
   return arm;
 }
 
+/// Writes every step of a run, and of its reruns with other seeds the losses.
+void log_arm(RunLog& log, const RunView& run, const RunResult& result) {
+  log.steps(result.label, *run.history);
+  const std::vector<float> rates = run.history->rate().values;  // of all seeds
+  for (const RunSpread::Seed& rerun : run.spread->each)
+    for (size_t i = 0; rerun.seed != result.label.seed && i < rerun.losses->size(); ++i)
+      log.step({run.letter, rerun.seed}, static_cast<int32_t>(i) + 1, (*rerun.losses)[i],
+               i < rates.size() ? rates[i] : std::numeric_limits<double>::quiet_NaN(), {}, {}, std::nullopt);
+  log.result(result);
+}
+
+std::string link_to(const LabView& view) {
+  std::vector<ConfigRun> runs;
+  for (const RunView& run : view.runs) runs.push_back({run.letter, *run.origin, run.edits});
+  return link::fragment_of_runs(std::move(runs), true);
+}
+
 /// When results were there, in milliseconds.
 struct Ready {
   double one = 0, three = 0, five = 0;
@@ -278,10 +295,20 @@ void say_instant(const LabView& view, const std::vector<RunResult>& results,
 
 }  // namespace
 
-Exit run_instant(const MainOptions& options, bool as_json) {
+Exit run_instant(const MainOptions& options, bool as_json, const std::string& log) {
   Lab lab(LabOptions{.threads = options.threads, .sample_text = false});
-  const session::ReplaceRuns command = instant(replacing(main_runs(options).runs, false));
-  for (const RunSpec& spec : command.runs) task_of(spec);  // read before the clock begins
+  const MainRuns asked = main_runs(options);
+  session::ReplaceRuns command = replacing(asked.runs, false);
+  if (asked.link && asked.link->instant)
+    command.instant = true;  // its runs are small already
+  else
+    command = instant(std::move(command));
+  std::vector<NamedFile> inputs = {{"--config", options.config}};
+  for (const RunSpec& spec : command.runs) {
+    task_of(spec);  // read before the clock begins
+    for (NamedFile& file : files_of(spec)) inputs.push_back(std::move(file));
+  }
+  check_outputs({{"--log", log}}, inputs);
   const auto begin = Clock::now();
   const session::Ticket ticket = lab.post(command);
   const auto refused = [&](const LabView& view) { return view.answered >= ticket && view.runs.empty(); };
@@ -300,6 +327,11 @@ Exit run_instant(const MainOptions& options, bool as_json) {
     results.push_back(result_of(run));
     arms.push_back(arm_of(run, view->unigram_entropy));
   }
+  if (!log.empty()) {
+    RunLog file(log, *view->runs.front().data);
+    for (size_t i = 0; i < results.size(); ++i) log_arm(file, view->runs[i], results[i]);
+    file.check();
+  }
   if (!as_json) {
     say_instant(*view, results, arms, ready);
     return Exit::Ok;
@@ -308,6 +340,7 @@ Exit run_instant(const MainOptions& options, bool as_json) {
   told.update({{"format", "normscope instant 1"},
                {"steps", view->budget},
                {"threads", view->threads},
+               {"link", link_to(*view)},
                {"milliseconds", {ready.one, ready.three, ready.five}}});
   say("{}\n", told.dump(1));
   return Exit::Ok;
@@ -316,15 +349,18 @@ Exit run_instant(const MainOptions& options, bool as_json) {
 void add_instant(CLI::App& app, Command& command) {
   struct InstantOptions : MainOptions {
     bool json = false;
+    std::string log;
   };
   auto [sub, options] = add_command<InstantOptions>(
       app, command, "instant",
       "Small runs, trained whole as the window does at every change: what became of them, and when",
-      [](const InstantOptions& asked) { return run_instant(asked, asked.json); });
+      [](const InstantOptions& asked) { return run_instant(asked, asked.json, asked.log); });
   add_main_runs(sub, options);
   add_threads(sub, options.threads);
   sub.add_flag("--json", options.json,
                "one JSON object instead of the table: the runs, and the arms over five seeds");
+  add_value(sub, "--log", options.log, "FILE",
+            "every step as one JSON object a line (docs/log-format.md); of seeds 2 to 5 the losses alone");
 }
 
 }  // namespace normscope::commands

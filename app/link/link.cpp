@@ -425,6 +425,16 @@ std::string link_fragment(const LinkedView& view) {
   return fragment;
 }
 
+std::string fragment_of_runs(std::vector<ConfigRun> runs, bool instant) {
+  LinkedView view{.runs = std::move(runs), .instant = instant};
+  if (!view.runs.empty() && !instant) view.step = view.runs.front().spec.train.steps;
+  try {
+    return link_fragment(view);
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 namespace {
 
 std::string called(const words::Language& language, const std::string& key, const std::string& name) {

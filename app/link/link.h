@@ -45,6 +45,8 @@ inline constexpr size_t kLongestRead = 8192;      ///< characters that read_link
 /// Writes the fragment without '#'. The files in `runs` become `needs`. For a session that does not
 /// fit it throws Error, which says what takes most of the room.
 std::string link_fragment(const LinkedView& view);
+/// The fragment that trains these runs to the end, on the Lab screen; empty where they do not fit in a link.
+std::string fragment_of_runs(std::vector<ConfigRun> runs, bool instant);
 /// Takes a fragment or a whole address with one. It throws Error.
 LinkedView read_link(std::string_view text);
 

@@ -2,6 +2,7 @@
 // a complete picture with title and caption, and to_svg(), to_text() and to_csv() files and text without a window.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,11 @@ void draw_figure(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect
 // font is found.
 std::string to_pdf(const PlotSpec&, const FigureStyle&, const View& = {});
 std::string to_paper_svg(const PlotSpec&, const FigureStyle&, const View& = {});
+// Another picture as a figure of a paper. It is painted as wide as it is told in logical px, where the numbers at axes have
+// the size of the style, and returns its size.
+using FigurePicture = std::function<ui::Vec(ui::Painter&, const ui::Theme&, float width)>;
+std::string to_pdf(std::string_view title, const FigurePicture&, const FigureStyle&);
+std::string to_paper_svg(std::string_view title, const FigurePicture&, const FigureStyle&);
 // The plot in words, line by line: title, sentence, axes; of each series first, last, min, max and the cursor's value.
 std::string to_text(const PlotSpec&);
 // All values with 9 digits, never thinned. Columns: series,x,y,hi with the axes' labels for x and y; a band has lo as

@@ -121,15 +121,26 @@ constexpr float kAxisName = 16,
 constexpr float kPaperLine = 0.7f;  // of a line's width on the screen
 constexpr float kPaperHeight = 0.62f, kLabels = 0.35f;  // of its width: its height, the most for labels
 
-/// How large the figure is in logical px, where ticks have their own size.
-ui::Vec logical_size(const FigureStyle& style) {
+/// How wide the figure is in logical px, where ticks have their own size.
+float logical_width(const FigureStyle& style) {
   constexpr float kPointsPerMillimetre = 72 / 25.4f;
-  const float k = kPointsPerMillimetre * ui::type::tick / style.font;
-  return ui::Vec{style.width, style.height > 0 ? style.height : kPaperHeight * style.width} * k;
+  return style.width * kPointsPerMillimetre * ui::type::tick / style.font;
 }
 
-ui::Picture figure_of(const PlotSpec& plot, const FigureStyle& style, const View& view) {
-  return [&plot, &view, size = logical_size(style)](ui::Painter& p, const ui::Theme& theme) {
+const ui::Theme& theme_of(const FigureStyle& style) {
+  return style.grey ? ui::grey_theme() : ui::theme(false);
+}
+
+ui::Picture sized(const FigurePicture& picture, const FigureStyle& style) {
+  return [&picture, width = logical_width(style)](ui::Painter& p, const ui::Theme& theme) {
+    return picture(p, theme, width);
+  };
+}
+
+FigurePicture figure_of(const PlotSpec& plot, const FigureStyle& style, const View& view) {
+  const float height = style.height > 0 ? style.height / style.width : kPaperHeight;  // of its width
+  return [&plot, &view, height](ui::Painter& p, const ui::Theme& theme, float width) {
+    const ui::Vec size = ui::Vec{1, height} * width;
     draw_figure(p, theme, plot, {0, 0, size.x, size.y}, view);
     return size;
   };
@@ -176,14 +187,20 @@ void draw_figure(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, c
   paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p)));
 }
 
+std::string to_pdf(std::string_view title, const FigurePicture& picture, const FigureStyle& style) {
+  return ui::to_pdf(title, sized(picture, style), theme_of(style), style.width);
+}
+
+std::string to_paper_svg(std::string_view title, const FigurePicture& picture, const FigureStyle& style) {
+  return ui::to_paper_svg(title, sized(picture, style), theme_of(style), style.width);
+}
+
 std::string to_pdf(const PlotSpec& plot, const FigureStyle& style, const View& view) {
-  return ui::to_pdf(plot.title, figure_of(plot, style, view),
-                    style.grey ? ui::grey_theme() : ui::theme(false), style.width);
+  return to_pdf(plot.title, figure_of(plot, style, view), style);
 }
 
 std::string to_paper_svg(const PlotSpec& plot, const FigureStyle& style, const View& view) {
-  return ui::to_paper_svg(plot.title, figure_of(plot, style, view),
-                          style.grey ? ui::grey_theme() : ui::theme(false), style.width);
+  return to_paper_svg(plot.title, figure_of(plot, style, view), style);
 }
 
 // ---- A plot in words, for terminals, screen readers and tests, and in numbers (CSV).

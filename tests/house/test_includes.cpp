@@ -79,7 +79,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu engine/io training/io training/data training/spec training/files training/experiments app/link"},
     {"platforms/windows", "platforms/windows/posix training/files app/window app/cli"},
     {"app/commands",
-     "engine/core engine/tape engine/cpu engine/io training/io training/data training/spec training/measure training/run training/session training/files training/experiments app/words app/headless app/link app/course app/lesson-player app/shell app/window app/cli"},
+     "engine/core engine/tape engine/cpu engine/io training/io training/data training/spec training/measure training/run training/session training/files training/experiments app/words app/plot app/headless app/link app/course app/lesson-player app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

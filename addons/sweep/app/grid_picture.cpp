@@ -208,6 +208,25 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   return {std::max(at.area.right() + 80, widest), words.bottom() + 14};
 }
 
+/// As paint_sweep(), in the width that a page has, without the words that a caption says.
+Vec paint_figure(Painter& p, const Theme& t, const Grid& grid, Metric metric, float width) {
+  constexpr float kWord = 66, kMargin = 12;  // right of the grid: what a border is called
+  GridPicture picture{.grid = grid, .metric = metric, .scale = scale_of(grid, metric), .alone = true};
+  const Plan& plan = grid.plan;
+  const bool two = plan.axes.size() > 1, border = !border_of(grid).empty();
+  picture.names = two ? widest_value(p, plan.axes[1]) + 14 : 4;
+  const auto columns = static_cast<float>(plan.columns()), rows = static_cast<float>(plan.rows());
+  const float w = std::max(4.f, (width - picture.names - (border && two ? kWord : kMargin)) / columns);
+  const Rect area{picture.names, two ? 44.f : 24.f, w * columns, std::clamp(w, kMin, kMaxCell.y) * rows};
+  const Rect key{area.x, area.bottom() + 50, std::min(area.w, 240.f), 12};
+  const Rect words{0, key.bottom() + 4, width, 16};
+  const Vec size{width, words.bottom() + 4};
+  p.fill({0, 0, size.x, size.y}, t.panel);
+  picture.paint(p, t, {area, plan.columns(), plan.rows()});
+  picture.paint_key(p, t, key, {key.x, words.y, width - key.x, words.h});
+  return size;
+}
+
 }  // namespace
 
 void GridPicture::paint(Painter& p, const Theme& t, const GridLayout& at) const {
@@ -254,6 +273,12 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
 std::string to_svg(const Grid& grid, Metric metric) {
   return ui::to_svg(title_of(grid, metric),
                     [&](Painter& p, const Theme& t) { return paint_sweep(p, t, grid, metric); });
+}
+
+plot::FigurePicture figure_of(const Grid& grid, Metric metric) {
+  return [&grid, metric](Painter& p, const Theme& t, float width) {
+    return paint_figure(p, t, grid, metric, width);
+  };
 }
 
 }  // namespace normscope::sweep

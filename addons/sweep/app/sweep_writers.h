@@ -3,6 +3,7 @@
 #pragma once
 
 #include "addons/sweep/app/worker.h"
+#include "app/plot/plot.h"
 
 namespace normscope::sweep {
 
@@ -15,6 +16,8 @@ std::string to_csv(const Grid& grid);  ///< one line per run
 std::string to_csv(const std::vector<std::pair<std::string, const Grid*>>& parts);
 /// Draws cells, signs, seeds, border and key in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Grid& grid, Metric metric);
+/// Draws cells, values of the axes and the key so wide, in logical px; what a paper says above a figure is the author's.
+plot::FigurePicture figure_of(const Grid& grid, Metric metric);
 
 std::string section_text(const Grid& grid, Metric metric, const std::string& picture);
 /// The same without table and key, whose numbers the picture has.

@@ -205,6 +205,17 @@ TEST_CASE("a link of instant runs says so in place of a step") {
   CHECK(test::contains(check_link(view), "&instant=on&"));
 }
 
+TEST_CASE("runs are linked to their end, small ones as such, and too many settings not at all") {
+  LinkedView view = linked_runs(default_comparison());
+  const LinkedView back = read_link(fragment_of_runs(view.runs, false));
+  CHECK(back.step == view.runs[0].spec.train.steps);
+  REQUIRE(back.runs.size() == view.runs.size());
+  CHECK(back.runs[1].spec == view.runs[1].spec);
+  CHECK(read_link(fragment_of_runs(view.runs, true)).instant);
+  for (int32_t step = 1; step < 2000; ++step) view.runs[0].edits.push_back({step, "train.lr", "0.001"});
+  CHECK(fragment_of_runs(view.runs, false).empty());
+}
+
 TEST_CASE("links of every preset, every placement and the other architectures give them back") {
   for (const std::string& name : preset_names()) {
     INFO(name);

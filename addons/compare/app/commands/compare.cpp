@@ -1,11 +1,11 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
 #include "addons/compare/app/commands/compare_study.h"
-#include "addons/compare/app/commands/figure_options.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/recorded/training/run_files.h"
 #include "app/commands/commands.h"
+#include "app/commands/figure_options.h"
 #include "app/commands/picture.h"
 #include "app/panels/plot_cell.h"
 #include "engine/core/machine.h"
@@ -137,9 +137,7 @@ std::string command_again(const CompareOptions& options) {
   add("--to", options.to, standard.to);
   add("--factor", options.factor, standard.factor);
   add("--figure", options.figure, std::string());
-  add("--figure-width", options.style.width, std::string());
-  add("--figure-font", options.style.font, std::string());
-  return line + (options.style.grey ? " --grey\n" : "\n");
+  return line + figure_line(options.style, " ") + "\n";
 }
 
 /// Each figure as a paper needs it, with its data and what a caption needs.
@@ -359,7 +357,10 @@ std::string compare_command_of(const MainOptions& options, const BackendOptions&
 
 nlohmann::json compared_json(const CompareStudy& study, int32_t seeds) {
   nlohmann::json out = results_json(study.results(), arms_of(study.results()));
-  out.update({{"format", "normscope compare table 2"}, {"seeds", seeds}, {"complete", study.complete()}});
+  out.update({{"format", "normscope compare table 2"},
+              {"seeds", seeds},
+              {"complete", study.complete()},
+              {"link", link::fragment_of_runs(study.letters(), false)}});
   return out;
 }
 
@@ -460,21 +461,6 @@ bool asks_for_files_alone(const CompareOptions& asked, const std::string& out) {
   const bool unnamed =
       asked.json == kStandardOutput || asked.markdown == kStandardOutput || asked.csv == kOutFolder;
   return out.empty() && !unnamed && !(asked.json + asked.csv + asked.markdown).empty();
-}
-
-void log_run(RunLog& log, const RunLabel& label, const History& history) {
-  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
-  std::vector<float> stats;
-  size_t next = 0;  // in the validation series
-  for (size_t i = 0; i < loss.steps.size(); ++i) {
-    const int32_t step = loss.steps[i];
-    int32_t found = -1;
-    if (!history.frame(step, stats, found) || found != step) stats.clear();
-    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
-    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
-    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
-             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
-  }
 }
 
 }  // namespace
@@ -607,7 +593,7 @@ void CompareStudy::collect(const experiments::StudyResults& studied) {
 void CompareStudy::log(const std::string& path) const {
   RunLog log(path, identity_of(runs_.front().spec.data, *tasks_.front()));
   for (size_t i = 0; i < results_.size(); ++i) {
-    log_run(log, results_[i].label, *histories_[i]);
+    log.steps(results_[i].label, *histories_[i]);
     log.result(results_[i]);
   }
   log.check();

@@ -3,7 +3,9 @@
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/cli/study.h"
 #include "app/commands/commands.h"
+#include "app/commands/figure_options.h"
 #include "app/words/words.h"
+#include "training/files/command_text.h"
 
 namespace normscope::commands {
 
@@ -15,6 +17,8 @@ struct SweepOptions {
   std::vector<std::string> axes, set, more_seeds;
   int32_t steps = 0, seeds = 1;  ///< steps 0: as the run has it
   std::string metric = "loss";
+  std::string figure;  ///< a folder; empty: none is written
+  FigureOptions style{};
   StudyOptions study{};
 };
 
@@ -39,7 +43,31 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
   });
 }
 
+std::string figure_path(const SweepOptions& options, const char* ending) {
+  return options.figure.empty() ? "" : options.figure + "/sweep." + ending;
+}
+
+/// The grid as a paper needs it, with its data and what a caption needs.
+void write_figure(const SweepOptions& options, const sweep::Grid& grid, sweep::Metric metric,
+                  const std::string& command, Closing& closing) {
+  if (options.figure.empty()) return;
+  const plot::FigureStyle style = style_of(options.style);
+  const std::string title = title_of(grid, metric);
+  const plot::FigurePicture picture = figure_of(grid, metric);
+  const auto save = [&](const char* ending, auto content) {
+    closing.save(figure_path(options, ending), "sweep", content);
+  };
+  save("pdf", [&] { return plot::to_pdf(title, picture, style); });
+  save("svg", [&] { return plot::to_paper_svg(title, picture, style); });
+  save("csv", [&] { return sweep::to_csv(grid); });
+  save("txt", [&] {
+    return sweep::to_text(grid, metric) + "\n" + tr("This command makes the figure:") + "\n" + command +
+           fmt::format(" --figure {}", shell_quoted(options.figure)) + figure_line(options.style, " ") + "\n";
+  });
+}
+
 Exit sweep_command(const SweepOptions& options) {
+  style_of(options.style);  // refused before anything is trained
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
   const experiments::Study study{.name = "sweep",
@@ -59,12 +87,16 @@ Exit sweep_command(const SweepOptions& options) {
       at.note = fmt::format("{} of {} runs, {} learn", known.load(), plan.runs(), learn.load());
     return on_progress(at);
   };
+  if (!options.figure.empty() && !options.study.dry_run && options.study.print_command.empty())
+    with_exit(Exit::Internal, [&] { make_folder(options.figure, Access::Shared, "--figure"); });
   sweep::Grid grid;
   StudyWork work{.name = "sweep",
                  .file = "sweep",
                  .extent = fmt::format("{} cells", plan.columns() * plan.rows()),
                  .runs = plan.runs(),
                  .inputs = files_of(first)};
+  for (const char* ending : {"pdf", "svg", "csv", "txt"})
+    if (!options.figure.empty()) work.outputs.push_back({"--figure", figure_path(options, ending)});
   work.command = [&](std::string_view between) {
     return sweep::command_text(plan, metric == sweep::Metric::Loss ? "" : options.metric, between) +
            backend_line(options.study.backend, between);
@@ -85,6 +117,10 @@ Exit sweep_command(const SweepOptions& options) {
   work.svg = [&] { return sweep::to_svg(grid, metric); };
   work.markdown = [&](const StudyFiles& files) {
     return sweep::to_markdown(grid, metric, picture_beside(files), page_command(work.command(" "), files));
+  };
+  work.close = [&](Closing& closing) {
+    write_figure(options, grid, metric, work.command(" "), closing);
+    return Exit::Ok;
   };
   return run_study(options.study, work);
 }
@@ -125,6 +161,10 @@ void add_sweep(CLI::App& app, Command& command) {
             {"write the cells as JSON (docs/log-format.md)", "one line a run",
              "a picture of the grid with the border where it begins to learn",
              "a page, with the picture where --svg is given too"});
+  CLI::Option* figure = add_value(
+      sub, "--figure", options.figure, "DIR",
+      "the grid for a paper, as PDF and SVG with letters as outlines, its data, and what a caption needs");
+  add_figure_options(sub, options.style, figure);
 }
 
 }  // namespace normscope::commands

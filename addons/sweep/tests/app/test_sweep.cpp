@@ -373,6 +373,20 @@ TEST_CASE("pictures show every cell") {
   CHECK(named.rfind(">stuck<") != named.find(">stuck<"));
 }
 
+TEST_CASE("a figure of a sweep is as wide as a page wants it, with cells and the border's words") {
+  const Grid grid = grid_from({{"LL", "LS"}, {"L", "N"}});
+  const plot::FigurePicture picture = figure_of(grid, Metric::Loss);
+  for (const float width : {84.f, 174.f})
+    for (const bool grey : {false, true}) {
+      const plot::FigureStyle style{.width = width, .grey = grey};
+      CHECK(plot::to_pdf("Sweep", picture, style).starts_with("%PDF-"));
+      const std::string svg = plot::to_paper_svg("Sweep", picture, style);
+      CHECK(test::contains(svg, fmt::format("width=\"{:.0f}mm\"", width)));
+      CHECK_FALSE(test::contains(svg, "nan"));
+      CHECK_FALSE(test::contains(svg, "<text"));  // letters are outlines
+    }
+}
+
 TEST_CASE("all that shows losses of cells that read different data says that they do not compare") {
   const Grid grid = learned_grid(plan_over({"data.name=corpus,copy", "train.lr=1e-3,3e-3"}));
   CHECK(std::isnan(scale_of(grid, Metric::Loss).colour(1.9)));

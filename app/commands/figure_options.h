@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/cli/options.h"
@@ -19,5 +20,7 @@ struct FigureOptions {
 std::vector<CLI::Option*> add_figure_options(CLI::App& app, FigureOptions& options, CLI::Option* figure);
 /// Throws CommandError(usage) for a size that is none, or too large.
 plot::FigureStyle style_of(const FigureOptions& options);
+/// Repeats the options as a command line: "" or " --figure-width 174mm --grey".
+std::string figure_line(const FigureOptions& options, std::string_view between);
 
 }  // namespace normscope::commands

@@ -1,7 +1,8 @@
-#include "addons/compare/app/commands/figure_options.h"
+#include "app/commands/figure_options.h"
 
 #include <charconv>
 
+#include "app/cli/study.h"
 #include "app/commands/commands.h"
 #include "training/io/text.h"
 
@@ -58,6 +59,14 @@ plot::FigureStyle style_of(const FigureOptions& options) {
     style.font = font->first;
   }
   return style;
+}
+
+std::string figure_line(const FigureOptions& options, std::string_view between) {
+  std::string line;
+  add_option_text(line, between, "--figure-width", options.width);
+  add_option_text(line, between, "--figure-font", options.font);
+  if (options.grey) line.append(between).append("--grey");
+  return line;
 }
 
 }  // namespace normscope::commands
