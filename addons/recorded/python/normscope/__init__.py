@@ -11,19 +11,23 @@ if TYPE_CHECKING:
     import os
     import subprocess
 
-    from ._lab import Comparison, Error, compare
+    from ._grids import study, sweep
+    from ._inside import inside
+    from ._lab import Comparison, Error, compare, instant
     from ._watch import Recording
 
-__all__ = ["Comparison", "Error", "compare", "open", "watch"]
+__all__ = ["Comparison", "Error", "compare", "inside", "instant", "open", "study", "sweep", "watch"]
+ASKS = {"Comparison": "_lab", "Error": "_lab", "compare": "_lab", "inside": "_inside", "instant": "_lab", "study": "_grids",
+        "sweep": "_grids"}  # what needs the program, and where it is
 
 
 def __getattr__(name: str) -> Any:
     """Imports what needs the program when it is first asked for: a recording needs none."""
-    if name not in ("Comparison", "Error", "compare"):
+    if name not in ASKS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import _lab
+    import importlib
 
-    return getattr(_lab, name)
+    return getattr(importlib.import_module("." + ASKS[name], __name__), name)
 
 
 def open(*paths: Union[str, "os.PathLike[str]"]) -> "subprocess.Popen[bytes]":

@@ -3,26 +3,23 @@
 Every request is a process of its own, so a signal ends it, and nothing of it stays in Python but what it wrote."""
 from __future__ import annotations
 
-import base64
-import html
 import json
 import os
 import pathlib
 import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from typing import Any, Collection, Optional, Union
 
-from . import _program
+from . import _program, _show
+from ._show import Error
 
 LETTERS = "ABCD"
 EXPECTED = "expected 'X learns', 'X is stuck', 'X learns earlier than Y' or 'X ends lower than Y', each with 'not' before it"
-
-
-class Error(ValueError):
-    """What was asked for cannot be had: one line, the program's own where it is the program that refused."""
 
 
 def run(*words: str) -> str:
@@ -69,6 +66,11 @@ def store() -> str:
     """Returns the folder where the program keeps results by default. With --out it would keep them beside its files."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return f"{cache}/normscope/results"
+
+
+def fields_of_runs() -> "dict[str, dict[str, Any]]":
+    """Returns the settings of a run by their keys, from the program's own table."""
+    return {field["key"]: field for field in json.loads(run("settings", "--json"))}
 
 
 def key_of(name: str, fields: "dict[str, dict[str, Any]]") -> str:
@@ -144,7 +146,7 @@ def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, A
     """Returns the options of the runs for the program's command line."""
     if list(runs) != list(LETTERS[:len(runs)]) or len(runs) < 2:
         raise Error(f"runs {', '.join(runs) or 'none'}: expected A and B, and then C and D")
-    fields = {field["key"]: field for field in json.loads(run("settings", "--json"))}
+    fields = fields_of_runs()
     words = []
     for letter, wanted in [*runs.items(), ("", common)]:
         if not isinstance(wanted, (str, dict)):
@@ -189,18 +191,16 @@ class Arm:
     def series(self, pattern: str, seed: Optional[int] = None) -> Any:
         """Returns numbers of one seed, step by layer, as an array where numpy is there."""
         _, _, rows = series_of(self._lab.log(), self.letter, seed or self.seeds[0], pattern)
-        try:
-            import numpy
-        except ImportError:
-            return rows
-        return numpy.array(rows, dtype=float)
+        return _show.array(rows)
 
 
-class Comparison:
-    """Runs over seeds, of which `A` to `D` are the arms."""
+class Comparison(_show.Shown):
+    """Runs over seeds, of which `A` to `D` are the arms. `words` are the options that train them, `log` is what they left
+    where the program keeps no results of them."""
 
-    def __init__(self, told: "dict[str, Any]", words: "Optional[list[str]]") -> None:
-        self.told, self._words, self._log, self._svg = told, words, "", ""
+    def __init__(self, told: "dict[str, Any]", words: "Optional[list[str]]", log: str = "") -> None:
+        self.told, self._words, self._log, self._svg = told, words, log, ""
+        self.link: str = told.get("link", "")  # `normscope --link` opens it, as the page does behind its "#"
         self.pairs = told["pairs"]
         self.arms = {arm["run"]: Arm(self, arm) for arm in told["arms"]}
 
@@ -213,17 +213,13 @@ class Comparison:
     @property
     def table(self) -> Any:
         """One row a run and seed, as `compare --json` has them: a DataFrame where pandas is there, else a list."""
-        try:
-            import pandas
-        except ImportError:
-            return self.told["runs"]
-        return pandas.DataFrame(self.told["runs"])
+        return _show.frame(self.told["runs"])
 
     def log(self) -> str:
-        """Returns the runs' log, which the program writes from its stored results."""
-        if not self._words:
-            raise Error("small runs keep no log: expected size='usual'")
+        """Returns the runs' log; that of usual runs the program writes from its stored results."""
         if not self._log:
+            if not self._words:
+                raise Error("there is no log of it: expected a comparison of normscope.compare")
             with tempfile.TemporaryDirectory() as folder:
                 run("compare", *self._words, "--store", store(), "--out", folder)
                 self._log = (pathlib.Path(folder) / "runs.jsonl").read_text()
@@ -233,11 +229,60 @@ class Comparison:
         """Returns the program's picture of the losses."""
         if not self._svg:
             with tempfile.TemporaryDirectory() as folder:
-                log = pathlib.Path(folder) / "runs.jsonl"
-                log.write_text(self.log())
-                run("compare", str(log), "--svg", folder)
+                self._draw(folder, "--svg", folder)
                 self._svg = (pathlib.Path(folder) / "loss.svg").read_text()
         return self._svg
+
+    def _draw(self, folder: str, *words: str) -> None:
+        log = pathlib.Path(folder) / "runs.jsonl"
+        log.write_text(self.log())
+        run("compare", str(log), *words)
+
+    def figure(self, path: "Union[str, os.PathLike[str]]", *, plot: str = "loss", width: str = "84mm", font: str = "8pt",
+               grey: bool = False) -> pathlib.Path:
+        """Writes a plot as a paper needs it, as PDF or SVG, and its data beside it as CSV. `width` is 1column (84 mm),
+        2columns (174 mm) or as 120mm, `font` the size of the numbers. `caption` says what stands below it."""
+        target = pathlib.Path(path)
+        if target.suffix not in (".pdf", ".svg"):
+            raise Error(f"figure {str(target)!r}: expected a name that ends in .pdf or .svg")
+        with tempfile.TemporaryDirectory() as folder:
+            self._draw(folder, "--figure", folder, "--figure-width", width, "--figure-font", font, *["--grey"] * grey)
+            drawn = {file.stem: file for file in pathlib.Path(folder).glob("*.pdf")}
+            if plot not in drawn:
+                raise Error(f"plot {plot!r}: expected one of {', '.join(sorted(drawn))}")
+            try:
+                for ending in (target.suffix, ".csv"):
+                    shutil.copyfile(drawn[plot].with_suffix(ending), target.with_suffix(ending))
+            except OSError as error:
+                raise Error(f"figure {str(target)!r}: {error.strerror}") from None
+        return target
+
+    @property
+    def command(self) -> str:
+        """The command line that trains these runs again."""
+        return shlex.join(["normscope", "instant" if self.told["format"].startswith("normscope instant") else "compare",
+                           *(self._words or ())])
+
+    @property
+    def caption(self) -> str:
+        """What a caption needs: runs, settings that differ, seeds, ends, the rule of the verdicts, and the command."""
+        with tempfile.TemporaryDirectory() as folder:
+            self._draw(folder, "--figure", folder)
+            words = (pathlib.Path(folder) / "loss.txt").read_text()
+        facts = "\n".join(words.splitlines()[:-2]).rstrip()  # the program's own command reads the log, which is gone
+        return (f"{facts}\n\nA finding needs three seeds or more that agree; five or more that all agree hold.\n"
+                f"This command trains the runs:\n{self.command}\n")
+
+    def save(self, path: "Union[str, os.PathLike[str]]") -> pathlib.Path:
+        """Writes the log, which compare and the window open, and the table as JSON into a folder, which it returns."""
+        folder = pathlib.Path(path)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "runs.jsonl").write_text(self.log())
+            (folder / "compare.json").write_text(json.dumps(self.told, indent=1) + "\n")
+        except OSError as error:
+            raise Error(f"save {str(folder)!r}: {error.strerror}") from None
+        return folder
 
     def verdict(self, statement: str) -> Verdict:
         """Judges 'C learns earlier than B', 'C ends lower than B', 'A learns' or 'A is stuck', or 'not' and one of these."""
@@ -265,20 +310,10 @@ class Comparison:
         agrees = (arm.verdict == wanted) != bool(said[1])
         return Verdict(strength(agrees, len(arm.seeds) >= 5), f": {arm.tally} seeds", rule)
 
-    def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{arm.letter}</th><td>{html.escape(arm.name)}</td><td>{html.escape(arm.tally)}</td>"
-                       f"<td>{arm.band[0]:.3f} to {arm.band[1]:.3f}</td></tr>" for arm in self.arms.values())
-        table = f"<table><tr><th>run</th><th>name</th><th>verdicts</th><th>loss</th></tr>{rows}</table>"
-        if not self._words:
-            return table
-        try:
-            picture = base64.b64encode(self.svg().encode()).decode()  # an image keeps its styles and ids to itself
-        except (Error, OSError):
-            return table  # a notebook that is shown again where there is no program
-        return f'<div style="display: flex; gap: 1em">{table}<img src="data:image/svg+xml;base64,{picture}"></div>'
-
-    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> "dict[str, str]":
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+    def _table_html(self) -> str:
+        return _show.table(("run", "name", "verdicts", "loss"),
+                           ((arm.letter, arm.name, arm.tally, f"{arm.band[0]:.3f} to {arm.band[1]:.3f}")
+                            for arm in self.arms.values()))
 
 
 def strength(agrees: bool, strong: bool) -> str:
@@ -294,9 +329,17 @@ def compare(*, seeds: int = 5, steps: Optional[int] = None, size: str = "usual",
         raise Error(f"seeds {seeds!r}: expected a whole number from 1 to 1000")
     words = words_of(runs, settings) + ([] if steps is None else ["--steps", str(steps)])
     if size == "small":
-        return Comparison(json.loads(run("instant", *words, "--json")), None)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "runs.jsonl"
+            told = json.loads(run("instant", *words, "--json", "--log", str(path)))
+            return Comparison(told, words, path.read_text())
     words += ["--seeds", str(seeds)]
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "compare.json"
         run("compare", *words, "--json", str(path))
         return Comparison(json.loads(path.read_text()), words)
+
+
+def instant(**settings: Any) -> Comparison:
+    """Trains the same runs small, over five seeds, in a second or so. Of the sizes that you set, only the layers stay."""
+    return compare(size="small", **settings)

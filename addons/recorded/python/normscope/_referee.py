@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import contextvars
 import datetime
 import hashlib
 import json
@@ -12,16 +13,18 @@ import re
 import shutil
 import signal
 import tempfile
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Awaitable, Callable, Literal, Optional, Union
 
 import anyio
 from pydantic import Field
 
-from . import _lab, _program
+from . import _grids, _lab, _program
 
 MOST_SECONDS, MOST_RUNS, WAIT = 600.0, 200, 10.0
 UNITS = {"s": 1, "min": 60, "h": 3600}
 Runs = dict[str, Union[str, dict[str, Any]]]
+Told = Callable[[float, float, str], Awaitable[None]]  # is told of progress: steps that are done, all of them, and in words
+TOLD: "contextvars.ContextVar[Optional[Told]]" = contextvars.ContextVar("TOLD", default=None)  # by the request's client
 
 
 async def end(started: "asyncio.subprocess.Process") -> None:
@@ -34,21 +37,36 @@ async def end(started: "asyncio.subprocess.Process") -> None:
         await started.wait()
 
 
+async def follow(started: "asyncio.subprocess.Process") -> str:
+    """Waits for the program's end, and tells its progress on; returns the last line that it said. Progress only goes up,
+    as the protocol wants it: looking through the store is none."""
+    told, last, done = TOLD.get(), "", -1
+    assert started.stderr
+    async for line in started.stderr:
+        last = line.decode(errors="replace").strip() or last
+        at = re.match(r"training +step (\d+) of (\d+)", last)
+        if told and at and int(at[1]) > done:
+            done = int(at[1])
+            await told(done, int(at[2]), last)
+    await started.wait()
+    return last
+
+
 async def run(words: "list[str]", seconds: float) -> str:
     """Runs the program and returns its output. At the end of the time, and when the request is cancelled, it is
     interrupted and keeps what is trained, so that the same request goes on from there."""
     program = _program.find()
     if not program:
         raise _lab.Error(_program.nowhere())
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as output:
         try:
             started = await asyncio.create_subprocess_exec(program, *words, stdin=asyncio.subprocess.DEVNULL, stdout=output,
-                                                           stderr=said, start_new_session=True,
+                                                           stderr=asyncio.subprocess.PIPE, start_new_session=True,
                                                            env=_program.environment(program))
         except OSError as error:
             raise _lab.Error(f"{program}: {error.strerror}") from None
         try:
-            await asyncio.wait_for(started.wait(), seconds)
+            last = await asyncio.wait_for(follow(started), seconds)
         except asyncio.TimeoutError:
             raise _lab.Error(f"ended after {seconds:g} s, what is trained is kept: expected more seconds, or the same "
                              "request again") from None
@@ -56,17 +74,15 @@ async def run(words: "list[str]", seconds: float) -> str:
             if started.returncode is None:
                 with anyio.CancelScope(shield=True):  # a cancelled request, too, is over only when the program is
                     await end(started)
-        for file in (output, said):
-            file.seek(0)
         if started.returncode != 0:
-            lines = said.read().decode(errors="replace").strip().splitlines()
-            raise _lab.Error(_lab.refusal(lines[-1]) if lines else f"{program} ended with {started.returncode}")
+            raise _lab.Error(_lab.refusal(last) or f"{program} ended with {started.returncode}")
+        output.seek(0)
         return output.read().decode()
 
 
 def inside(folder: pathlib.Path, runs: Runs) -> None:
     """Refuses a setting that names a file outside the folder."""
-    fields = {field["key"]: field for field in json.loads(_lab.run("settings", "--json"))}
+    fields = _lab.fields_of_runs()
     for wanted in runs.values():
         for name, value in (wanted.items() if isinstance(wanted, dict) else ()):
             key = "" if name == "preset" else _lab.key_of(name, fields)
@@ -79,16 +95,13 @@ def axes_of(axes: "dict[str, Any]") -> "list[str]":
     """Returns the options of one or two axes for the program's command line."""
     if len(axes) not in (1, 2):
         raise _lab.Error(f"{len(axes)} axes: expected one or two settings with their values")
-    fields = {field["key"]: field for field in json.loads(_lab.run("settings", "--json"))}
-    words = []
+    fields = _lab.fields_of_runs()
+    words: "list[str]" = []
     for name, values in axes.items():
         key = _lab.key_of(name, fields)
         if fields.get(key, {}).get("file"):
             raise _lab.Error(f"[{key}] names a file: expected a setting that can be an axis")
-        if isinstance(values, list):
-            texts = [_lab.text_of(key, value, fields.get(key, {"type": "text"})) for value in values]
-            values = (";" if any("," in text for text in texts) else ",").join(texts)
-        words += ["--axis", f"{key}={values}"]
+        words += _grids.axis_words(key, values, fields)
     return words
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import inspect
 import os
 import pathlib
 import sys
@@ -21,6 +22,7 @@ def main() -> int:
     folder = parser.parse_args().folder
     try:
         from mcp.server import MCPServer
+        from mcp.server.mcpserver import Context
         from mcp.server.mcpserver.exceptions import ToolError
     except ImportError:
         print("normscope: the server needs the package mcp, 2 or later: pip install 'mcp>=2'", file=sys.stderr)
@@ -31,12 +33,19 @@ def main() -> int:
 
     def refusing(tool: "Callable[..., Awaitable[Any]]") -> "Callable[..., Awaitable[Any]]":
         @functools.wraps(tool)
-        async def answer(**named: Any) -> Any:
+        async def answer(client: Context, **named: Any) -> Any:
+            _referee.TOLD.set(client.report_progress)
             try:
                 # `as`, a word of Python's own, comes by that name, as clients know it
                 return await tool(**{"form" if name == "as" else name: value for name, value in named.items()})
             except _lab.Error as error:
                 raise ToolError(str(error)) from None  # only the words of this one reach the client
+
+        # The server gives the request to the parameter of that type, of which a client sees nothing.
+        said = inspect.signature(tool, eval_str=True)
+        client = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, annotation=Context)
+        answer.__signature__ = said.replace(parameters=[*said.parameters.values(), client])  # type: ignore[attr-defined]
+        answer.__annotations__ = {**answer.__annotations__, "client": Context}
         return answer
 
     for name in TOOLS:

@@ -46,6 +46,8 @@ settings*) echo '[]' ;;
              echo 'about 1 s on 2 cores' ;;
 instant*) cat FOLDER/instant.json ;;
 *) trap 'sleep 0.2; touch FOLDER/kept; exit 130' INT
+   echo 'looking through the store  step 900 of 900' >&2
+   for step in 3 3 2 40; do echo "training  step $step of 60  1 of 6 runs" >&2; done
    touch FOLDER/started
    while :; do sleep 0.05; done ;;
 esac
@@ -253,6 +255,20 @@ class WithAScript(unittest.TestCase):
                 group.cancel_scope.cancel()
             await appears(pathlib.Path(folder) / "kept")
             self.assertEqual((await client.ask("asked"))["questions"], [])
+
+    @in_a_folder
+    async def test_progress_is_told_and_only_goes_up(self, folder: str) -> None:
+        told: "list[tuple[float, Any, Any]]" = []
+
+        async def progress(done: float, total: Any, words: Any) -> None:
+            told.append((done, total, words))
+
+        async with served(folder, NORMSCOPE=script(folder)) as client:
+            answer = await client.session.call_tool("compare", {"runs": NAMES, "seeds": 3, "seconds": 1},
+                                                    progress_callback=progress)
+            self.assertTrue(answer.is_error)
+        self.assertEqual([(done, total) for done, total, _ in told], [(3, 60), (40, 60)])
+        self.assertEqual(told[-1][2], "training  step 40 of 60  1 of 6 runs")
 
     async def cancelled(self, folder: str) -> None:
         with mock.patch.dict(os.environ, {"NORMSCOPE": str(pathlib.Path(folder) / "program")}):

@@ -1,0 +1,59 @@
+"""How results show themselves: as a table in a notebook, with the program's picture beside it, and as numbers for
+pandas and numpy where these are installed."""
+from __future__ import annotations
+
+import base64
+import html
+from typing import Any, Iterable, Sequence
+
+
+class Error(ValueError):
+    """What was asked for cannot be had: one line, the program's own where it is the program that refused."""
+
+
+def frame(rows: "list[dict[str, Any]]") -> Any:
+    """Returns rows as a DataFrame where pandas is there, else as they are."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows)
+
+
+def array(rows: "list[list[Any]]") -> Any:
+    """Returns rows of numbers as an array where numpy is there, else as they are."""
+    try:
+        import numpy
+    except ImportError:
+        return rows
+    return numpy.array(rows, dtype=float)
+
+
+def table(heads: "Sequence[str]", rows: "Iterable[Sequence[str]]") -> str:
+    """Returns a table in HTML; the first word of each row is its head."""
+    head = "".join(f"<th>{html.escape(word)}</th>" for word in heads)
+    lines = "".join(f"<tr><th>{html.escape(first)}</th>" + "".join(f"<td>{html.escape(word)}</td>" for word in rest) + "</tr>"
+                    for first, *rest in rows)
+    return f"<table><tr>{head}</tr>{lines}</table>"
+
+
+class Shown:
+    """A result that a notebook shows. It has its table as HTML, and the program's picture of it if there is one."""
+
+    def _table_html(self) -> str:
+        raise NotImplementedError
+
+    def svg(self) -> str:
+        """Returns the program's picture, for both themes."""
+        raise Error("there is no picture of it")
+
+    def _repr_html_(self) -> str:
+        rows = self._table_html()
+        try:
+            picture = base64.b64encode(self.svg().encode()).decode()  # an image keeps its styles and ids to itself
+        except (Error, OSError):
+            return rows  # of small runs, or in a notebook that is shown again where there is no program
+        return f'<div style="display: flex; gap: 1em">{rows}<img src="data:image/svg+xml;base64,{picture}"></div>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> "dict[str, str]":
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
