@@ -2,6 +2,7 @@
 // an op.
 #pragma once
 
+#include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/io/weights.h"
 #include "engine/ops/ops.h"

@@ -1,7 +1,6 @@
 // The engine on one page: a network of two layers learns which of three classes a row of numbers belongs to.
-#include <fmt/format.h>
+#include <cstdio>
 
-#include "engine/core/philox.h"
 #include "engine/engine.h"
 
 using namespace normscope;
@@ -38,7 +37,7 @@ int main() {
   for (uint32_t t = 1; t <= 20; ++t) {
     fill(program.floats("x"), program.tokens("classes"), t);
     program.replay(Adam{.lr = 0.02f});
-    fmt::print("step {:2}  loss {:.4f}  gradient of hidden.w {:.4f}\n", t, program.loss(),
-               program.stat("hidden.w.grad_norm"));
+    std::printf("step %2u  loss %.4f  gradient of hidden.w %.4f\n", t, program.loss(),
+                program.stat("hidden.w.grad_norm"));
   }
 }

@@ -114,6 +114,8 @@ def tests_of(path, readers):
     parts = pathlib.Path(path).parts
     if parts[0] == "addons" and len(parts) > 2:
         return tests_of_addon(path, readers)
+    if parts[:2] == ("engine", "examples"):
+        return {f"engine.example.{pathlib.Path(path).stem}", "app.test_readme"}
     named = {test for place, tests in ELSEWHERE.items() if path.startswith(place) for test in tests}
     if named:
         return named
@@ -148,7 +150,7 @@ def main():
         tests |= tests_of(file, readers)
     lessons = sorted({pathlib.Path(file).parts[1][3:] for file in files if re.match(r"lessons/\d\d-", file)})
     targets = {f"normscope_{floor}_tests" for floor in {test.split(".")[0] for test in tests} & {*FLOORS}} | {"normscope"}
-    targets |= {f"normscope_{program}" for program in ("example", "one_file") if f"engine.{program}" in tests}
+    targets |= {f"normscope_{test[7:].replace('.', '_')}" for test in tests if test.startswith(("engine.example", "engine.one_file"))}
     kernels = any(file.endswith((".cu", ".cuh")) for file in files)
     if kernels:
         targets |= {"normscope_cuda_tests", "normscope_cuda_emulated"}

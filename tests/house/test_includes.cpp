@@ -19,7 +19,8 @@ struct Room {
 };
 
 // Four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what computes it
-// on either backend. engine/ has two files of its own, example.cpp and one_file.cpp, which includes none of ours.
+// on either backend. engine/ has two files of its own, example.cpp and one_file.cpp, which includes none of ours; what
+// engine/examples shows needs one include.
 constexpr Room kRooms[] = {
     {"platforms/windows/posix", ""},
     {"engine/core", "platforms/windows/posix"},
@@ -33,6 +34,7 @@ constexpr Room kRooms[] = {
     {"engine/model", "engine/core engine/tape engine/ops"},
     {"engine/io", "engine/core engine/tape"},
     {"engine", "engine/core engine/tape engine/ops engine/cpu engine/io"},
+    {"engine/examples", "engine"},
 
     {"training/io", "engine/core engine/io"},
     {"training/data", "engine/core engine/model training/io"},
