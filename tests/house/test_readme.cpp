@@ -65,7 +65,9 @@ void check_walk(const std::string& page, size_t most_files, int most_lines) {
 
 TEST_CASE("readme: code that a page quotes from a file stands there, line by line") {
   // Indentation aside: a page shows a part of a function.
-  const auto flat = [](const std::string& text) { return std::regex_replace(text, std::regex("(^|\n) +"), "$1"); };
+  const auto flat = [](const std::string& text) {
+    return std::regex_replace(text, std::regex("(^|\n) +"), "$1");
+  };
   const std::regex quote("<!-- from (\\S+) -->\n```cpp\n([^`]+)```\n");
   int quotes = 0;
   for (const char* name : {"README.md", "engine/README.md", "docs/engine.md", "docs/de/README.md"}) {
