@@ -1,10 +1,10 @@
 // These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
 #include <nlohmann/json.hpp>
 
-#include "app/commands/figure_options.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"
+#include "app/commands/figure_options.h"
 #include "app/commands/run_log.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot_axis.h"
