@@ -31,6 +31,7 @@ GROUPS = {
     ],
     "inside": [
         ("engine/README.md", "engine/index.html"),
+        ("docs/engine.md", "engine/by-itself.html"),
         ("docs/ops.md", "docs/ops.html"),
         ("docs/design.md", "docs/design.html"),
         ("training/README.md", "docs/training.html"),

@@ -47,6 +47,13 @@ std::string figure_path(const SweepOptions& options, const char* ending) {
   return options.figure.empty() ? "" : options.figure + "/sweep." + ending;
 }
 
+/// " --figure DIR" with its options, or nothing.
+std::string figure_text(const SweepOptions& options) {
+  std::string line;
+  add_option_text(line, " ", "--figure", options.figure);
+  return line + figure_line(options.style, " ");
+}
+
 /// The grid as a paper needs it, with its data and what a caption needs.
 void write_figure(const SweepOptions& options, const sweep::Grid& grid, sweep::Metric metric,
                   const std::string& command, Closing& closing) {
@@ -62,7 +69,7 @@ void write_figure(const SweepOptions& options, const sweep::Grid& grid, sweep::M
   save("csv", [&] { return sweep::to_csv(grid); });
   save("txt", [&] {
     return sweep::to_text(grid, metric) + "\n" + tr("This command makes the figure:") + "\n" + command +
-           fmt::format(" --figure {}", shell_quoted(options.figure)) + figure_line(options.style, " ") + "\n";
+           figure_text(options) + "\n";
   });
 }
 
@@ -118,6 +125,7 @@ Exit sweep_command(const SweepOptions& options) {
   work.markdown = [&](const StudyFiles& files) {
     return sweep::to_markdown(grid, metric, picture_beside(files), page_command(work.command(" "), files));
   };
+  work.last = figure_text(options);
   work.close = [&](Closing& closing) {
     write_figure(options, grid, metric, work.command(" "), closing);
     return Exit::Ok;
