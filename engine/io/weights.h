@@ -27,8 +27,7 @@ void save(const Store& store, const std::string& path, const SaveOptions& option
 
 struct LoadOptions {
   bool optimizer = true;  ///< the moments and the number of steps too, where the file has some
-  bool partial =
-      false;  ///< whatever fits, instead of an Error where something is missing or has another shape
+  bool partial = false;   ///< reads what fits, where something is missing or has another shape
 };
 
 struct LoadReport {
