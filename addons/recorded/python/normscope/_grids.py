@@ -15,7 +15,7 @@ from ._show import Error
 def axis_words(key: str, values: Any, fields: "dict[str, dict[str, Any]]") -> "list[str]":
     """Returns the option of one axis: `values` is a list, or text such as 1e-4:1e-2:log7, which the program reads."""
     if not isinstance(values, str):
-        texts = [_lab.text_of(key, value, fields.get(key, {"type": "text"})) for value in values]
+        texts = [_lab.text_of(key, value, fields) for value in values]
         values = (";" if any("," in text for text in texts) else ",").join(texts)
     return ["--axis", f"{key}={values}"]
 
@@ -143,8 +143,7 @@ def sweep(*axes: str, seeds: int = 3, steps: Optional[int] = None, metric: str =
     """Trains Post-LN over one or two settings' values. An axis is a list, lr=[1e-3, 1e-2], or text as on the command
     line, "train.lr=1e-4:1e-2:log7"; "warmup", "depth" and "placement" are sweeps that are ready. Other names are settings
     of all runs."""
-    if type(seeds) is not int or not 1 <= seeds <= 1000:
-        raise Error(f"seeds {seeds!r}: expected a whole number from 1 to 1000")
+    asked_seeds = _lab.seeds_words(seeds)
     fields = _lab.fields_of_runs()
     words = ["sweep"]
     for axis in axes:
@@ -155,8 +154,8 @@ def sweep(*axes: str, seeds: int = 3, steps: Optional[int] = None, metric: str =
         if not isinstance(value, str) and hasattr(value, "__iter__"):
             words += axis_words(key, value, fields)
         else:
-            words += ["--set", f"{key}={_lab.text_of(key, value, fields.get(key, {'type': 'text'}))}"]
-    words += ["--seeds", str(seeds), "--metric", metric] + ([] if steps is None else ["--steps", str(steps)])
+            words += ["--set", f"{key}={_lab.text_of(key, value, fields)}"]
+    words += [*asked_seeds, "--metric", metric, *_lab.steps_words(steps)]
     told, path, folder = in_folder(words, "sweep")
     with folder:
         return Sweep(told, (path / "sweep.svg").read_text())

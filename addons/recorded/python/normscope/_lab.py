@@ -84,8 +84,9 @@ def key_of(name: str, fields: "dict[str, dict[str, Any]]") -> str:
     return ends[0]
 
 
-def text_of(key: str, value: Any, field: "dict[str, Any]") -> str:
+def text_of(key: str, value: Any, fields: "dict[str, dict[str, Any]]") -> str:
     """Returns a value as the program reads it, or refuses it before anything is trained."""
+    field = fields.get(key, {"type": "text"})
     text = str(value).lower() if isinstance(value, bool) else str(value)
     kind, low, high = field["type"], field.get("low"), field.get("high")
     if kind in ("integer", "real"):
@@ -142,6 +143,18 @@ def series_of(log: str, letter: str, seed: int, pattern: str) -> "tuple[list[str
     return [f"{key}.{field}" if key else field for key in keys], steps, rows
 
 
+def seeds_words(seeds: int) -> "list[str]":
+    """Returns the option of seeds 1 to `seeds`."""
+    if type(seeds) is not int or not 1 <= seeds <= 1000:
+        raise Error(f"seeds {seeds!r}: expected a whole number from 1 to 1000")
+    return ["--seeds", str(seeds)]
+
+
+def steps_words(steps: "Optional[int]") -> "list[str]":
+    """Returns the option of the budget, if one is given."""
+    return [] if steps is None else ["--steps", str(steps)]
+
+
 def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, Any]") -> "list[str]":
     """Returns the options of the runs for the program's command line."""
     if list(runs) != list(LETTERS[:len(runs)]) or len(runs) < 2:
@@ -158,7 +171,7 @@ def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, A
             key = key_of(name, fields)
             if key == "run.seed":
                 raise Error("[run.seed] is what the seeds are: expected seeds=N")
-            text = text_of(key, value, fields.get(key, {"type": "text"}))
+            text = text_of(key, value, fields)
             words += ["--set", f"{letter}:{key}={text}" if letter else f"{key}={text}"]
     return words
 
@@ -325,15 +338,14 @@ def compare(*, seeds: int = 5, steps: Optional[int] = None, size: str = "usual",
     runs = {letter: settings.pop(letter) for letter in LETTERS if letter in settings}
     if size not in ("usual", "small") or size == "small" and seeds != 5:
         raise Error(f"size {size!r} with {seeds} seeds: expected 'usual', or 'small' with its five seeds")
-    if type(seeds) is not int or not 1 <= seeds <= 1000:
-        raise Error(f"seeds {seeds!r}: expected a whole number from 1 to 1000")
-    words = words_of(runs, settings) + ([] if steps is None else ["--steps", str(steps)])
+    asked_seeds = seeds_words(seeds)
+    words = words_of(runs, settings) + steps_words(steps)
     if size == "small":
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "runs.jsonl"
             told = json.loads(run("instant", *words, "--json", "--log", str(path)))
             return Comparison(told, words, path.read_text())
-    words += ["--seeds", str(seeds)]
+    words += asked_seeds
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "compare.json"
         run("compare", *words, "--json", str(path))

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -18,8 +17,8 @@ from unittest import mock
 
 import normscope
 from normscope import _lab, _program
+from of_program import TINY, OfProgram
 
-TINY = {"layers": 2, "d_model": 16, "steps": 8}
 PROGRAM = _program.find()
 
 
@@ -64,15 +63,7 @@ def knows_settings() -> bool:
 
 @unittest.skipUnless(knows_settings(),
                      "no program that knows `settings --json`")
-class Trained(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        patch = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder.name})
-        patch.start()
-        self.addCleanup(patch.stop)
-
+class Trained(OfProgram):
     def test_numbers_are_those_of_the_program(self) -> None:
         lab = normscope.compare(A="post", B=dict(placement="pre", warmup=4), seeds=3, **TINY)
         path = self.folder / "own.json"

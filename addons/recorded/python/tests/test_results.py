@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
 import normscope
 from normscope import _grids, _lab, _program, _stubs
+from of_program import TINY, OfProgram
 
-TINY = {"layers": 2, "d_model": 16, "steps": 8}
 SVG = "{http://www.w3.org/2000/svg}svg"
 
 
@@ -57,15 +54,7 @@ class Reading(unittest.TestCase):
 
 
 @unittest.skipUnless(has_its_addons(), "no program with its usual add-ons")
-class Asked(unittest.TestCase):
-    def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        patch = mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder.name})
-        patch.start()
-        self.addCleanup(patch.stop)
-
+class Asked(OfProgram):
     def test_a_sweep_has_the_cells_of_the_program(self) -> None:
         grid = normscope.sweep("train.lr=1e-3,1e-2", placement=["post", "pre"], seeds=2, **TINY)
         path = self.folder / "own.json"
