@@ -175,6 +175,40 @@ TEST_CASE("safetensors: files that are none are refused") {
                                  std::string(8, '\1'))) == "no error");
 }
 
+TEST_CASE("safetensors: the header's strings are JSON's, escapes and all") {
+  const std::string entry = R"({"dtype":"U8","shape":[1],"data_offsets":[0,1]})",
+                    whole = "{\"a\":" + entry + "}";
+  const auto named = [&](const std::string& name) {
+    return with_header("{\"" + name + "\":" + entry + "}", "x");
+  };
+  const Folder folder;
+  const std::string path = folder.file("x.safetensors");
+  const std::string wide = "\xf0\x9f\x98\x80", accent = "\xc3\xa9";
+  for (const auto& [written, read] : std::initializer_list<std::pair<std::string, std::string>>{
+           {R"(a\"\\\/\b\f\n\r\t)", "a\"\\/\b\f\n\r\t"},
+           {R"(\u00E9\u00e9)", accent + accent},
+           {accent, accent},
+           {R"(\ud83d\ude00)", wide},
+           {wide, wide},
+           {R"(\u0000)", std::string(1, '\0')}}) {
+    INFO(written);
+    write(path, named(written));
+    CHECK(SafetensorsFile::load(path).names() == std::vector<std::string>{read});
+  }
+  for (const std::string wrong : {R"(\ud83d)", R"(\ude00)", R"(\ud83dx)", R"(\ud83d\u0041)", R"(\u12)",
+                                  R"(\u12g4)", R"(\x)", "\n", "\x01", "\xff", "\xc3", "\xed\xa0\x80"}) {
+    INFO(wrong);
+    CHECK(contains(load_message(named(wrong)), "the header is not a JSON object"));
+  }
+  CHECK(load_message(with_header("\xef\xbb\xbf" + whole, "x")) == "no error");  // a byte order mark
+  CHECK(load_message(with_header(whole + std::string(3, '\0'), "x")) == "no error");
+  for (const std::string wrong :
+       {"", "[]", "7", "{", "{}}", "{} x", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{,}", "{a:1}"}) {
+    INFO(wrong);
+    CHECK(contains(load_message(with_header(wrong, "")), "the header is not a JSON object"));
+  }
+}
+
 TEST_CASE("safetensors: a file of another program says what it is and what to do") {
   const std::string rest(40, '\7');
   for (const auto& [begin, says] : std::initializer_list<std::pair<std::string, const char*>>{
