@@ -85,7 +85,7 @@ function(normscope_addon_folders variable part)
   set(${variable} "${result}" PARENT_SCOPE)
 endfunction()
 
-# normscope_floor_sources(VARIABLE FLOOR [EXCLUDE FILE...]): the sources of a floor, with what the chosen add-ons add to it.
+# normscope_floor_sources(VARIABLE FLOOR [EXCLUDE PATTERN...]): the sources of a floor, with what the chosen add-ons add to it.
 function(normscope_floor_sources variable floor)
   cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
   normscope_sources(sources "${PROJECT_SOURCE_DIR}/${floor}" EXCLUDE ${ARG_EXCLUDE})

@@ -100,18 +100,14 @@ if(NORMSCOPE_SANITIZE)
   endif()
 endif()
 
-# normscope_sources(VARIABLE DIRECTORY [EXCLUDE FILE...]): lists every .cpp under DIRECTORY; the next build notices new
-# files.
+# normscope_sources(VARIABLE DIRECTORY [EXCLUDE PATTERN...]): lists every .cpp under DIRECTORY but those; the next
+# build notices new files.
 function(normscope_sources variable directory)
   cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${directory}/*.cpp")
   foreach(excluded IN LISTS ARG_EXCLUDE)
-    foreach(file IN LISTS files)
-      string(FIND "${file}" "${directory}/${excluded}" at)
-      if(at EQUAL 0)
-        list(REMOVE_ITEM files "${file}")
-      endif()
-    endforeach()
+    file(GLOB found "${directory}/${excluded}")
+    list(REMOVE_ITEM files ${found})
   endforeach()
   if(NOT WIN32)  # what stands there for POSIX
     list(FILTER files EXCLUDE REGEX "/windows/[^/]*\\.cpp$")

@@ -274,12 +274,6 @@ void log_arm(RunLog& log, const RunView& run, const RunResult& result) {
   log.result(result);
 }
 
-std::string link_to(const LabView& view) {
-  std::vector<ConfigRun> runs;
-  for (const RunView& run : view.runs) runs.push_back({run.letter, *run.origin, run.edits});
-  return link::fragment_of_runs(std::move(runs), true);
-}
-
 /// When results were there, in milliseconds.
 struct Ready {
   double one = 0, three = 0, five = 0;
@@ -299,10 +293,8 @@ Exit run_instant(const MainOptions& options, bool as_json, const std::string& lo
   Lab lab(LabOptions{.threads = options.threads, .sample_text = false});
   const MainRuns asked = main_runs(options);
   session::ReplaceRuns command = replacing(asked.runs, false);
-  if (asked.link && asked.link->instant)
-    command.instant = true;  // its runs are small already
-  else
-    command = instant(std::move(command));
+  command.instant = asked.link && asked.link->instant;  // its runs are small already
+  command = instant(std::move(command));
   std::vector<NamedFile> inputs = {{"--config", options.config}};
   for (const RunSpec& spec : command.runs) {
     task_of(spec);  // read before the clock begins
@@ -340,7 +332,7 @@ Exit run_instant(const MainOptions& options, bool as_json, const std::string& lo
   told.update({{"format", "normscope instant 1"},
                {"steps", view->budget},
                {"threads", view->threads},
-               {"link", link_to(*view)},
+               {"link", link::fragment_of_runs(session_of(*view), true)},
                {"milliseconds", {ready.one, ready.three, ready.five}}});
   say("{}\n", told.dump(1));
   return Exit::Ok;

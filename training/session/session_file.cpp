@@ -118,6 +118,7 @@ session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play) {
 }
 
 session::ReplaceRuns instant(session::ReplaceRuns command) {
+  if (command.instant) return command;
   for (size_t i = 0; i < command.runs.size(); ++i) {
     RunSpec& spec = command.runs[i];
     if (i < command.edits.size()) spec = RunIdentity{spec, command.edits[i], {}}.spec();

@@ -30,7 +30,7 @@ std::vector<ConfigRun> session_of(const LabView& view);
 /// A are assigned anew.
 session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
 /// The same command for instant runs (ReplaceRuns::instant) at the small size (spec/small_size.h); edits become part of
-/// their specification. Throws Error for a run without a small size.
+/// their specification. A command that is for instant runs stays as it is. Throws Error for a run without a small size.
 session::ReplaceRuns instant(session::ReplaceRuns runs);
 
 /// A run's entry in session.toml. A new member is named here and by io() in session_file.cpp.

@@ -44,7 +44,7 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
 }
 
 std::string figure_path(const SweepOptions& options, const char* ending) {
-  return options.figure.empty() ? "" : options.figure + "/sweep." + ending;
+  return options.figure + "/sweep." + ending;
 }
 
 /// " --figure DIR" with its options, or nothing.
@@ -102,8 +102,9 @@ Exit sweep_command(const SweepOptions& options) {
                  .extent = fmt::format("{} cells", plan.columns() * plan.rows()),
                  .runs = plan.runs(),
                  .inputs = files_of(first)};
-  for (const char* ending : {"pdf", "svg", "csv", "txt"})
-    if (!options.figure.empty()) work.outputs.push_back({"--figure", figure_path(options, ending)});
+  if (!options.figure.empty())
+    for (const char* ending : {"pdf", "svg", "csv", "txt"})
+      work.outputs.push_back({"--figure", figure_path(options, ending)});
   work.command = [&](std::string_view between) {
     return sweep::command_text(plan, metric == sweep::Metric::Loss ? "" : options.metric, between) +
            backend_line(options.study.backend, between);
