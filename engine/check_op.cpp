@@ -9,6 +9,7 @@
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"
+#include "engine/own_op.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
 
@@ -28,7 +29,7 @@ std::string input_name(size_t k) { return "input " + std::to_string(k + 1); }
 /// The recorded op with a loss: the sum of its results, each times a random number.
 class Trial {
  public:
-  /// With `only`, no other input has a gradient.
+  /// With `only`, no other input has a gradient. With several threads ops of one's own have the smallest parts.
   Trial(const RecordOp& record, const std::vector<Shape>& shapes, int threads, bool twice = false,
         std::optional<size_t> only = {})
       : backend_(make_cpu_backend(threads)), store_(*backend_), tape_(store_) {
@@ -48,6 +49,8 @@ class Trial {
     const ValueId loss =
         linear(tape_, "check_op.loss", row, tape_.input("check_op.direction", {n, 1}), kNone);
     store_.materialize(1);
+    std::optional<own::SmallParts> small;
+    if (threads > 1) small.emplace();
     program_.emplace(seal(tape_, {.loss = loss, .update = kNoOp}));
     for (const ValueInfo& value : tape_.values())
       if (value.role == Role::Input && value.dtype == DType::F32)

@@ -29,7 +29,8 @@ using RecordOp = std::function<ValueId(Tape&, std::span<const ValueId>)>;
 ///   the gradient of each input with central differences, where the op is recorded once and where it is recorded twice,
 ///   so that the second gradient is added to the first;
 ///   the gradient of each input with what it is when no other has one;
-///   all results of 2 and 3 threads, and of a second replay, with those of one, to the bit.
+///   all results of 2 and 3 threads, with ops of one's own (own_op.h) in the smallest parts, and of a second replay, with
+///   those of one, to the bit.
 /// Throws Error at the first that differs: "[check_op linear] input 1 at 17: backward 2.7, by differences 3: expected
 /// within 1 %". Each number is moved alone, so shapes should be small.
 OpCheck check_op(const RecordOp& record, const std::vector<Shape>& shapes, const CheckOptions& options = {});

@@ -1,5 +1,5 @@
 // The one include of a user: tape, store, seal, the ops of a network, the CPU backend, save and load. check_op.h checks
-// an op.
+// an op, own_op.h adds one.
 #pragma once
 
 #include "engine/core/philox.h"

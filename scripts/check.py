@@ -12,6 +12,7 @@ ELSEWHERE = {  # what no source includes, and the tests that read it
     "engine/check_op": {"engine.test_check_op"},
     "engine/engine.h": {"engine.example"},
     "engine/example.cpp": {"engine.example"},
+    "engine/own_op": {"engine.test_own_op", "engine.example.own_op"},
     "engine/one_file.cpp": {"engine.one_file", "training.test_one_file"},
     "assets/words/": {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"},
     "lessons/": {"app.test_lesson_language", "app.test_lesson_words"},

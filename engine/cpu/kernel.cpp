@@ -13,12 +13,13 @@ void Stages::add(StageFn run, int64_t chunks) {
 
 // Selects anew for every instruction that is planned: the tests change the instruction set within a process.
 Kernels kernels_of(OpKind op) {
+  if (const OwnOp* own = find_own_op(op)) return own->kernels();
   switch (op) {
 #define OP(Kind, name, ...) \
   case OpKind::Kind:        \
     return name##_kernels();
 #include "engine/ops/ops.def"
-    case OpKind::Count:
+    default:
       break;
   }
   return {};

@@ -27,6 +27,16 @@ struct Cut {
   }
 };
 
+/// Floats per chunk of operations over flat memory (64 KiB: in the L2 cache, a few microseconds).
+inline constexpr int64_t kFlatChunk = 16384;
+
+/// Cuts `items` into chunks of about `per_chunk`, by the shape alone.
+inline Cut cut(int64_t items, int64_t per_chunk) {
+  if (per_chunk < 1) per_chunk = 1;
+  const int64_t chunks = (items + per_chunk - 1) / per_chunk;
+  return {per_chunk, chunks < 1 ? 1 : chunks};
+}
+
 /// A pure function of the shape and layout of a product, the instruction set and the size of the L2 cache. Only kc
 /// decides the order of sums, and kc depends on the shape alone.
 struct GemmPlan {

@@ -312,15 +312,6 @@ inline void reduce_doubles(const double* partials, int64_t chunks, int64_t strid
   to = static_cast<float>(sum);
 }
 
-/// Floats per chunk of operations over flat memory (64 KiB: in the L2 cache, a few microseconds).
-constexpr int64_t kFlatChunk = 16384;
-
-/// Cuts `items` into chunks of about `per_chunk`, by the shape alone.
-inline Cut cut(int64_t items, int64_t per_chunk) {
-  per_chunk = larger(1, per_chunk);
-  return {per_chunk, larger(1, div_up(items, per_chunk))};
-}
-
 /// Cuts rows that are read and written once: chunks of half of kFlatChunk floats, and no more than 64 chunks.
 inline Cut row_cut(const Shape& shape) {
   const int64_t rows = shape.rows();

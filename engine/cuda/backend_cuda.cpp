@@ -368,8 +368,8 @@ class CudaBackend final : public Backend {
   }
   std::string_view name() const override { return options_.tf32 ? "CUDA TF32" : "CUDA"; }
   bool in_order() const override { return false; }  // see cuda/schedule.h
-  /// Every op has kernels here: ops.def fails to link without an entry of each.
-  bool supports(OpKind) const override { return true; }
+  /// Every op of ops.def has kernels here, as it fails to link without an entry of each; one's own have none.
+  bool supports(OpKind op) const override { return !is_own(op); }
   bool recomputes_probabilities() const override { return true; }
   std::unique_ptr<Memory> allocate(size_t floats) override {
     return std::make_unique<CudaMemory>(driver_, floats);

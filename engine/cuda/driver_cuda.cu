@@ -98,7 +98,7 @@ class CudaDriver final : public Driver {
   void enqueue(const Call& call, Branch branch) override {
     Context& context = branch_[one_branch_ ? 0 : static_cast<size_t>(branch)];
     const Kernels& kernels = kernels_of(call.op);
-    const bool backward = call.phase == Phase::Backward && traits_of(call.op).duty != Duty::Probe;
+    const bool backward = call.phase == Phase::Backward && kOpTraits[static_cast<size_t>(call.op)].duty != Duty::Probe;
     (backward ? kernels.backward : kernels.forward)(call, context);
   }
 

@@ -1,4 +1,5 @@
-// The registry of ops as types, generated from ops.def: names and traits alone, no tape and no kernel.
+// The registry of ops as types: those of ops.def, and those of one's own, which a program adds while it runs
+// (engine/own_op.h). Names and traits alone, no tape and no kernel.
 #pragma once
 
 #include <algorithm>
@@ -6,16 +7,26 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
+
+#include "engine/core/philox.h"
 
 namespace normscope {
 
-enum class OpKind : uint8_t {
+/// The number of an op: its row in ops.def, or op_kind() of its name.
+enum class OpKind : uint32_t {
 #define OP(Kind, name, ...) Kind,
 #include "engine/ops/ops.def"
   Count
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
+
+/// The number of an op of one's own: the same in every program, whatever else it adds, and none of ops.def.
+constexpr OpKind op_kind(std::string_view name) {
+  return static_cast<OpKind>(uint32_t{1} << 31 | site_of(name));
+}
+constexpr bool is_own(OpKind op) { return static_cast<uint32_t>(op) >> 31 != 0; }
 
 /// The parameters for which an update op keeps v, a running mean of squared gradients.
 enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
@@ -23,7 +34,11 @@ enum class SecondMoments : uint8_t { None, All, NotOfMatrices };
 /// Why seal places an op that no function records. Update: the op moves all parameters and ends the step.
 enum class Duty : uint8_t { None, Probe, GradientNorms, Clip, Update };
 
-/// A row of ops.def.
+/// The parts in which an op of one's own is computed. Of numbers or rows of the result: each input of reals has as
+/// many, so that no two parts give to the same number.
+enum class Parts : uint8_t { Whole, Numbers, Rows };
+
+/// A row of ops.def, or of an op of one's own.
 struct OpTraits {
   const char* name;
   size_t inputs = 0;      ///< forward inputs at most
@@ -39,13 +54,32 @@ struct OpTraits {
   bool saves_for_inspection = false;
   Duty duty = Duty::None;
   SecondMoments second_moments = SecondMoments::None;
+  Parts parts = Parts::Whole;
 };
 inline constexpr OpTraits kOpTraits[] = {
 #define OP(Kind, op, ...) {.name = #op, __VA_ARGS__},
 #include "engine/ops/ops.def"
     {.name = "?"}};
 
+namespace cpu {
+struct Kernels;
+}
+/// An op of one's own.
+struct OwnOp {
+  OpTraits traits;
+  cpu::Kernels (*kernels)() = nullptr;
+};
+/// Adds the op for the rest of the process and returns its number. The same op may be added again, as by several files
+/// that include its header; of two with equal traits the first computes. Throws for another op of that name or number.
+/// Any thread may add, while others record and replay.
+OpKind add_op(const OwnOp& op);
+/// The op that was added under that number; null: none.
+const OwnOp* find_own_op(OpKind op);
+/// Its traits; those of kNoOp where there is none.
+const OpTraits& own_traits(OpKind op);
+
 constexpr const OpTraits& traits_of(OpKind op) {
+  if (is_own(op)) return own_traits(op);
   return kOpTraits[std::min(static_cast<size_t>(op), static_cast<size_t>(OpKind::Count))];
 }
 constexpr const char* to_string(OpKind op) { return traits_of(op).name; }
@@ -64,7 +98,8 @@ class Attributes {
   template <class Spec>
   Attributes(const Spec& spec)
       : op_(Spec::kOp), equal_(&Attributes::equal<Spec>) {  // NOLINT: implicit on purpose
-    static_assert(sizeof(Spec) <= sizeof bytes_ && std::is_trivially_copyable_v<Spec>);
+    static_assert(std::is_trivially_copyable_v<Spec>, "constants are plain numbers");
+    static_assert(sizeof(Spec) <= sizeof bytes_, "put longer ones into a parameter that is not trainable");
     std::memcpy(bytes_, &spec, sizeof spec);
   }
   friend bool operator==(const Attributes& a, const Attributes& b) {

@@ -8,13 +8,22 @@
 #include "engine/core/error.h"
 
 namespace normscope {
+namespace {
+
+/// The rule of every op of one's own: there are no words for it, and its backward may read all.
+constexpr OpRule kOwnRule{
+    .title = "Op of one's own", .reads = {0x3f, 0x3f, 0x3f, 0x3f, 0x3f, 0x3f}, .saved = 0x3f};
+
+}  // namespace
+
 OpRules rules_of(OpKind op) {
+  if (is_own(op)) return {.rules = std::span(&kOwnRule, 1)};
   switch (op) {
 #define OP(Kind, name, ...) \
   case OpKind::Kind:        \
     return name##_rules();
 #include "engine/ops/ops.def"
-    case OpKind::Count:
+    default:
       break;
   }
   return {};
@@ -42,6 +51,7 @@ std::span<const OpRule> op_rules() {
 }
 
 const OpRule& rule_of(const Node& node) {
+  if (is_own(node.op)) return kOwnRule;
   const auto variant_of = rules_of(node.op).variant;
   const std::string_view variant = variant_of ? variant_of(node.attributes) : "";
   for (const OpRule& rule : op_rules())

@@ -58,6 +58,12 @@ struct Call {
   int64_t parameter_count = 0;
   double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,
          *clip_factor = nullptr;
+
+  /// Of an op of one's own, in backward: adds g to the gradient of number i of input k, which begins at zero or at what
+  /// others gave. Does nothing where the input has none.
+  void give(int k, int64_t i, float g) const {
+    if (din[k]) din[k].p[i] += g;
+  }
 };
 
 /// Makes one instruction's call, without workspace, parameters, `kept`, `extra`. `stats`: the program's stats block.

@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "engine/core/error.h"
+#include "engine/tape/call.h"
 #include "engine/tape/store.h"
 
 namespace normscope {
@@ -115,6 +116,8 @@ void Tape::probe(ProbeRequest request) {
 
 void Tape::after_update(Node node) {
   node.name = named(node.name);
+  if (is_own(node.op))
+    fail(to_string(node.op), "{} after the update: expected it on the way to the loss", node.name);
   check_inputs(node);
   node.layer = layer_;
   after_update_.push_back(std::move(node));
@@ -137,6 +140,9 @@ ValueId Tape::add_node(Node node, Shape out, std::vector<std::pair<std::string, 
       fail(to_string(node.op), "the name {}.{} is taken: expected a new one", node.name, suffix);
   check_inputs(node);
   require_shape(to_string(node.op), "the result of " + node.name, out);
+  check_parts(node, out);
+  if (saved.size() > kMaxSaved)
+    fail(to_string(node.op), "{} saves {} tensors: expected at most {}", node.name, saved.size(), kMaxSaved);
   for (auto& [suffix, shape] : saved) require_shape(to_string(node.op), node.name + "." + suffix, shape);
   node.layer = layer_;
   node.out = add_value({node.name, out, DType::F32, Role::Activation, -1, index});
@@ -153,7 +159,22 @@ void Tape::refuse(ValueId v, std::string_view where, std::string_view what) cons
   fail(where, "{} is value {}: expected one of the {} of this tape", what, v.index, values_.size());
 }
 
+void Tape::check_parts(const Node& node, const Shape& out) const {
+  const OpTraits& op = traits_of(node.op);
+  const bool rows = op.parts == Parts::Rows;
+  for (size_t k = 0; k < node.in.size() && op.parts != Parts::Whole; ++k) {
+    if (node.in[k] == kNone || (op.integers >> k & 1) != 0) continue;
+    const ValueInfo& input = value(node.in[k]);
+    if (rows ? input.shape.rows() != out.rows() : input.shape.size() != out.size())
+      fail(std::string(op.name) + " " + node.name,
+           "input {}, '{}' {}, has other {} than the result {}: expected as many, or a whole_op", k + 1,
+           input.name, to_string(input.shape), rows ? "rows" : "numbers", to_string(out));
+  }
+}
+
 void Tape::check_inputs(const Node& node) const {
+  if (is_own(node.op) && !find_own_op(node.op))
+    fail("tape", "{} is of an op that nobody added: expected add_op before it is recorded", node.name);
   const OpTraits& op = traits_of(node.op);
   if (node.in.size() != op.inputs)
     fail(op.name, "{} has {} inputs: expected {}, those that are left out as kNone", node.name,

@@ -138,6 +138,7 @@ class Tape {
   }
   [[noreturn]] void refuse(ValueId v, std::string_view where, std::string_view what) const;
   void check_inputs(const Node& node) const;
+  void check_parts(const Node& node, const Shape& out) const;
 
   std::shared_ptr<Store> store_;  // shares the data of the Store that the tape was made for
   uint32_t number_;

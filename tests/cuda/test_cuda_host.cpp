@@ -7,6 +7,7 @@
 #include "cuda/fake_driver.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/cuda/schedule.h"
+#include "engine/own_op.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "training/spec/backend_choice.h"
@@ -51,7 +52,21 @@ bool same_call(const cuda::Call& a, const cuda::Call& b) {
   return equal;
 }
 
+void copy_numbers(const Call& c, const StepInputs&, Range r) noexcept {
+  std::copy(c.in[0].p + r.first, c.in[0].p + r.end, c.out.p + r.first);
+}
+
 }  // namespace
+
+TEST_CASE("cuda host: an op of one's own is refused by name when a program is sealed") {
+  const OpKind op = add_op(elementwise_op<copy_numbers>("copied", {.inputs = 1}));
+  const auto backend = cuda::make_backend(std::make_shared<FakeDriver>(), {});
+  Store store(*backend);
+  Tape t(store);
+  t.add_node(t.node(op, "c", {t.input("x", {2, 3})}), {2, 3});
+  store.materialize(1);
+  CHECK(error_of([&] { seal(t, {}); }) == "[seal] the CUDA backend has no kernels for: copied");
+}
 
 TEST_CASE("cuda host: a program is captured once and a replay is one launch", "[cuda]") {
   FakeGpu f;

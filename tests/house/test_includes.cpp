@@ -24,7 +24,7 @@ struct Room {
 constexpr Room kRooms[] = {
     {"platforms/windows/posix", ""},
     {"engine/core", "platforms/windows/posix"},
-    {"registry", ""},
+    {"registry", "engine/core"},
     {"engine/tape", "engine/core registry"},
     {"engine/ops", "engine/core registry engine/tape"},
     {"engine/cpu", "engine/core platforms/windows/posix registry engine/tape"},
@@ -33,7 +33,7 @@ constexpr Room kRooms[] = {
     {"engine/ops on cuda", "registry engine/ops engine/cuda"},
     {"engine/model", "engine/core engine/tape engine/ops"},
     {"engine/io", "engine/core engine/tape"},
-    {"engine", "engine/core engine/tape engine/ops engine/cpu engine/io"},
+    {"engine", "engine/core registry engine/tape engine/ops engine/cpu engine/io"},
     {"engine/examples", "engine"},
 
     {"training/io", "engine/core engine/io"},
@@ -87,7 +87,7 @@ constexpr Room kRooms[] = {
 
 /// Makes "engine/ops on cpu" of "engine/ops/linear/linear_cpu.cpp".
 std::string room_of(const std::string& path) {
-  if (path == "engine/ops/ops.def" || path == "engine/ops/registry.h") return "registry";
+  if (path == "engine/ops/ops.def" || path.starts_with("engine/ops/registry.")) return "registry";
   if (path.starts_with("engine/ops/")) {
     const std::string name = fs::path(path).stem().string();
     const bool cuda = path.ends_with(".cu") || path.ends_with(".cuh") || name.find("_cuda") != name.npos;
