@@ -82,7 +82,7 @@ message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA
 
 normscope_cuda_groups(groups cu)
 add_library(normscope_cuda MODULE ${groups})
-target_include_directories(normscope_cuda PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
+target_include_directories(normscope_cuda PRIVATE ${NORMSCOPE_ROOTS} "${PROJECT_BINARY_DIR}/generated")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"

@@ -18,6 +18,16 @@ endforeach()
 # Public headers can be included from outside. Headers between files of one room (parts of kernels and of a run, the
 # passes of seal, the driver of the CUDA backend, how files are read) and headers for the tests are left out.
 # tests/package/ checks that each public header finds what it includes.
+#   normscope_install_headers(ROOT HEADER...): installs the public ones of these, which are named from a root on.
+function(normscope_install_headers root)
+  set(headers ${ARGN})
+  list(FILTER headers EXCLUDE REGEX
+    "(_inl|_impl|input_value|toml|codec|kept_spec|session_file|lab_trainer)\\.h$|/cpu/(tails|vector_math)\\.h$|/cuda/|/(oracle|op_cases)\\.def$")
+  foreach(header IN LISTS headers)
+    get_filename_component(folder "${header}" DIRECTORY)
+    install(FILES "${root}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/${folder}" ${component})
+  endforeach()
+endfunction()
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
   "${PROJECT_SOURCE_DIR}/engine/*.h" "${PROJECT_SOURCE_DIR}/engine/*.def")
 if(TARGET normscope_training)
@@ -26,22 +36,19 @@ if(TARGET normscope_training)
   list(FILTER of_training EXCLUDE REGEX "^training/(files|experiments)/")  # the program's own files
   list(APPEND headers ${of_training})
 endif()
+normscope_install_headers("${PROJECT_SOURCE_DIR}" ${headers})
+install(FILES "${PROJECT_SOURCE_DIR}/engine/cuda/loader.h"
+  DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/engine/cuda" ${component})
 # Add-ons bring headers and rows of their own; what the core includes as chosen/ is in the build tree.
 foreach(addon IN LISTS NORMSCOPE_CHOSEN_ADDONS)
-  file(GLOB_RECURSE of_addon CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/addons/${addon}/engine/*.h")
-  file(GLOB rows CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/addons/${addon}/*.def")
-  list(FILTER rows EXCLUDE REGEX "/(oracle|op_cases)\\.def$")
-  list(APPEND headers ${of_addon} ${rows})
+  set(folder "${NORMSCOPE_FOLDER_OF_${addon}}")
+  get_filename_component(root "${folder}/../.." ABSOLUTE)
+  file(GLOB_RECURSE of_addon CONFIGURE_DEPENDS RELATIVE "${root}" "${folder}/engine/*.h")
+  file(GLOB rows CONFIGURE_DEPENDS RELATIVE "${root}" "${folder}/*.def")
+  normscope_install_headers("${root}" ${of_addon} ${rows})
 endforeach()
 install(DIRECTORY "${PROJECT_BINARY_DIR}/generated/chosen" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope" ${component}
   REGEX "/(oracle|op_cases)\\.def$" EXCLUDE)
-list(FILTER headers EXCLUDE REGEX
-  "(_inl|_impl|input_value|toml|codec|kept_spec|session_file|lab_trainer)\\.h$|/cpu/(tails|vector_math)\\.h$|/cuda/")
-list(APPEND headers engine/cuda/loader.h)
-foreach(header IN LISTS headers)
-  get_filename_component(folder "${header}" DIRECTORY)
-  install(FILES "${PROJECT_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/${folder}" ${component})
-endforeach()
 
 set(training_needs "")
 foreach(library normscope_sentencepiece normscope_utf8proc normscope_tomlplusplus)

@@ -2,6 +2,7 @@
 // an op, own_op.h adds one.
 #pragma once
 
+#include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/io/weights.h"

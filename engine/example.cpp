@@ -20,17 +20,15 @@ void fill(std::span<float> x, std::span<int32_t> classes, uint32_t step) {
 }  // namespace
 
 int main() {
-  const auto backend = make_cpu_backend();
   // Record: each call checks shapes and appends a node. Nothing is computed.
-  Store store(*backend);
+  Store store = make_cpu_store(/*seed=*/1);
   Tape tape(store);
   const ValueId x = tape.input("x", {64, 8}), classes = tape.input("classes", {64}, DType::I32);
   const ValueId hidden = relu(tape, "relu", layer_norm(tape, "norm", linear(tape, "hidden", x, 32)));
   const ValueId loss = softmax_xent(tape, "loss", linear(tape, "logits", hidden, 3), classes);
   probe_mean_square(tape, "hidden.mean_square", hidden);
 
-  // Seal: backward and update are added, the memory is planned, every instruction is bound to its kernels.
-  store.materialize(/*seed=*/1);
+  // Seal: backward and update are added, parameters get their values, and every instruction its kernels.
   Program program = seal(tape, {.loss = loss});  // by Adam, unless .update says otherwise
 
   // Replay: what changes from step to step is in the batch or in the step's inputs, and nowhere else.

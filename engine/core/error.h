@@ -3,7 +3,7 @@
 //   [linear L03.ffn.w1] input (1024,128) does not match weight (512,256): expected input.cols == weight.rows
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <concepts>
 #include <initializer_list>

@@ -270,4 +270,10 @@ std::unique_ptr<Backend> make_cpu_backend(int threads) {
       std::make_shared<cpu::Shared>(threads > 0 ? threads : usable_cores()));
 }
 
+Store make_cpu_store(uint64_t seed, int threads) {
+  Store store(*make_cpu_backend(threads));  // which the Store keeps
+  store.materialize_at_seal(seed);
+  return store;
+}
+
 }  // namespace normscope

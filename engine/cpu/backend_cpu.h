@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/tape/backend.h"
+#include "engine/tape/store.h"
 
 namespace normscope {
 
@@ -12,6 +13,10 @@ namespace normscope {
 /// that do so at once replay one after the other, as the backend's threads serve one replay at a time. To replay at the
 /// same time, each thread takes a backend of its own. A Store and a single Program are for one thread at a time.
 std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
+
+/// A Store with a CPU backend of its own, whose parameters get memory and initial values when the first program is
+/// sealed: by then they all are declared. `threads` as for make_cpu_backend.
+Store make_cpu_store(uint64_t seed, int threads = 0);
 
 /// The seconds that each chunk of one stage of a program takes on one thread.
 struct StageSeconds {

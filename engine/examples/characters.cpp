@@ -83,12 +83,10 @@ std::string write(Program& program, std::string text, int count) {
 
 int main() {
   const std::string text = sentences(400, 1), held_out = sentences(100, 2);
-  const auto backend = make_cpu_backend();
-  Store store(*backend);
+  Store store = make_cpu_store(/*seed=*/1);
   Tape tape(store), held_out_tape(store), write_tape(store);
   const ValueId loss = record_loss(tape, kBatch), held_out_loss = record_loss(held_out_tape, kBatch);
   record(write_tape, 1);
-  store.materialize(/*seed=*/1);
   Program program = seal(tape, {.loss = loss, .clip = true});
   // Programs of one Store read the same weights. These two go forward alone.
   Program evaluation = seal(held_out_tape, {.loss = held_out_loss, .backward = false});

@@ -9,13 +9,11 @@
 using namespace normscope;
 
 int main() {
-  const auto backend = make_cpu_backend();
-  Store store(*backend);
+  Store store = make_cpu_store(/*seed=*/1);
   Tape tape(store);
   const ValueId x = tape.input("x", {8, 6}), classes = tape.input("classes", {8}, DType::I32);
   const ValueId hidden = gelu(tape, "gelu", layer_norm(tape, "norm", linear(tape, "hidden", x, 10)));
   const ValueId loss = softmax_xent(tape, "loss", linear(tape, "logits", hidden, 3), classes);
-  store.materialize(/*seed=*/1);
   Program program = seal(tape, {.loss = loss, .update = kNoOp});  // gradients, and nothing moves
   for (size_t i = 0; i < 48; ++i) program.floats("x")[i] = std::sin(static_cast<float>(i));
   for (size_t r = 0; r < 8; ++r) program.tokens("classes")[r] = static_cast<int32_t>(r % 3);

@@ -46,12 +46,10 @@ int count_right(Program& program) {
 }  // namespace
 
 int main() {
-  const auto backend = make_cpu_backend();
-  Store store(*backend);
+  Store store = make_cpu_store(/*seed=*/1);
   Tape tape(store), test_tape(store);
   const ValueId loss = record(tape, kRows);
   record(test_tape, 1000);
-  store.materialize(/*seed=*/1);
   Program program = seal(tape, {.loss = loss});  // by Adam, unless .update says otherwise
   Program test = seal(test_tape, {});            // forward alone
 
@@ -63,7 +61,7 @@ int main() {
   fill(test, 0);
   std::printf("step %u  loss %.4f  right %d of 1000\n", store.steps(), program.loss(), count_right(test));
 
-  Store second(*backend);
+  Store second = make_cpu_store(/*seed=*/2);
   Tape second_tape(second);
   const ValueId second_loss = record(second_tape, kRows);
   load(second, "mlp.safetensors");  // weights, Adam's moments and the number of steps

@@ -1,5 +1,5 @@
-// An op of one's own on one page: out = factor * x, its derivative, and the check that it is one.
-#include <fmt/format.h>
+// An op of one's own: out = factor * x, its derivative, and the check that it is one.
+#include <cstdio>
 
 #include "engine/check_op.h"
 #include "engine/engine.h"
@@ -31,5 +31,5 @@ ValueId scale_by(Tape& tape, const std::string& name, ValueId x, float factor) {
 
 int main() {
   const auto record = [](Tape& tape, auto in) { return scale_by(tape, "scaled", in[0], 3); };
-  fmt::print("scale_by: wrong by {:.1e} at most\n", check_op(record, {{5, 7}}).worst);
+  std::printf("scale_by: wrong by %.1e at most\n", check_op(record, {{5, 7}}).worst);
 }

@@ -35,14 +35,12 @@ class DeadUnits {
 
 /// Trains at a rate, and prints what the engine's probe and ours see.
 void train(float rate) {
-  const auto backend = make_cpu_backend();
-  Store store(*backend);
+  Store store = make_cpu_store(/*seed=*/1);
   Tape tape(store);
   const ValueId x = tape.input("x", {kRows, 8}), classes = tape.input("classes", {kRows}, DType::I32);
   const ValueId hidden = relu(tape, "hidden.out", linear(tape, "hidden", x, kUnits));
   const ValueId loss = softmax_xent(tape, "loss", linear(tape, "logits", hidden, 3), classes);
   probe_mean_square(tape, "hidden.mean_square", hidden);
-  store.materialize(/*seed=*/1);
   Program program = seal(tape, {.loss = loss});
   DeadUnits dead(program, hidden);
   for (uint32_t step = 1; step <= 100; ++step) {

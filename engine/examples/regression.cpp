@@ -26,13 +26,11 @@ float feature(size_t row, size_t column) {
 }  // namespace
 
 int main() {
-  const auto backend = make_cpu_backend();
-  Store store(*backend);
+  Store store = make_cpu_store(/*seed=*/1);
   Tape tape(store);
   const ValueId out = record(tape, tape.input("x", {kBatch, 2}));
   const ValueId y = tape.input("y", {kBatch, 1}), weights = tape.input("weights", {kBatch});
   const ValueId loss = mean_squared_error(tape, "loss", out, y, weights);
-  store.materialize(/*seed=*/1);
   Program program = seal(tape, {.loss = loss});
 
   for (int epoch = 1; epoch <= 300; ++epoch) {

@@ -166,10 +166,10 @@ LoadReport load(Store& store, const SafetensorsFile& file, const LoadOptions& op
   const uint32_t steps = report.optimizer ? steps_of(file) : store.steps();
   if (!store.materialized()) {
     const auto values = std::ranges::count(found, Store::Block::Value, &Match::block);
-    if (static_cast<size_t>(values) < store.parameters().size())
+    if (!store.seed_at_seal() && static_cast<size_t>(values) < store.parameters().size())
       fail(where(file), "has {} of the store's {} parameters: expected materialize() before, for the others",
            values, store.parameters().size());
-    store.materialize(0);  // every value is written below
+    store.materialize(store.seed_at_seal().value_or(0));  // which gives values to those that the file lacks
   }
   for (const Match& match : found) store.write(match.parameter, file.floats(match.tensor), match.block);
   store.set_steps(steps);

@@ -345,10 +345,11 @@ bool trains(const Tape& tape, const std::vector<bool>& needs_gradient) {
 
 Program seal(const Tape& tape, const SealOptions& options) {
   check_options(tape, options);
-  if (!tape.store().materialized())
+  const bool materialized = tape.store().materialized();
+  if (!materialized && !tape.store().seed_at_seal())
     fail("seal", "the Store has no memory yet: expected Store::materialize() first");
   const bool backward = options.backward && options.loss != kNone;
-  if (backward && options.update != kNoOp && !tape.store().has_moments())
+  if (backward && options.update != kNoOp && materialized && !tape.store().has_moments())
     fail("seal", "the Store has values alone: expected Store::materialize() for a step that updates them");
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, backward ? options.loss : kNone);
   if (backward && options.update != kNoOp && !trains(tape, needs_gradient))
@@ -387,6 +388,7 @@ Program seal(const Tape& tape, const SealOptions& options) {
     else
       passes::share_value_memory(tape, program.instructions, program.plan);
   }
+  if (!materialized) tape.store().materialize(*tape.store().seed_at_seal());  // after all checks
   return Program(std::move(program), tape.store().backend());
 }
 

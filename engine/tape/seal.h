@@ -30,8 +30,9 @@ struct SealOptions {
 };
 
 /// Throws Error when nothing is recorded, when the Store's backend lacks used ops (names all of them), when two dropout
-/// sites hash alike, when the Store is not materialized or lacks the moments of an update, when the loss is not a scalar
-/// of this tape, and when `update` is no op that updates, or has nothing to train.
+/// sites hash alike, when the Store has neither memory nor a seed (Store::materialize_at_seal), or lacks the moments of
+/// an update, when the loss is not a scalar of this tape, and when `update` is no op that updates, or has nothing to
+/// train.
 Program seal(const Tape& tape, const SealOptions& options);
 
 namespace passes {

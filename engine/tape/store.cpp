@@ -25,7 +25,7 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
            to_string(old), to_string(shape));
     return known;
   }
-  if (materialized()) fail("store", "parameter {} is declared after materialize(): expected before", name);
+  if (materialized()) fail("store", "parameter {} is declared after materialize() or the first seal(): expected before", name);
   require_shape("store", "parameter " + name, shape);
   for (const ParameterInfo& other : parameters())
     if (site_of(other.name) == site_of(name))
@@ -140,6 +140,7 @@ Store Store::clone(Backend& on) const {
   to.by_name = from.by_name;
   to.size = from.size;
   to.steps = from.steps;
+  to.seed_at_seal = from.seed_at_seal;
   std::vector<float> all(materialized() ? size() : 0);
   for (auto [source, target] : {std::pair{&from.values, &to.values}, {&from.m, &to.m}, {&from.v, &to.v}}) {
     if (!*source) continue;  // materialize_values() makes no moments

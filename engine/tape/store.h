@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -49,6 +50,9 @@ class Store {
   void scale_steps(std::string_view name, const StepScale& by);
   /// Allocates values, m and v, fills the values according to Init with Philox(seed, site_of(name)), zeroes m and v.
   void materialize(uint64_t seed);
+  /// Leaves that to seal(), which does it for the first program.
+  void materialize_at_seal(uint64_t seed) { data().seed_at_seal = seed; }
+  std::optional<uint64_t> seed_at_seal() const { return data().seed_at_seal; }
   /// For weights that the caller writes next and does not train: allocates no m and no v, and fills only the
   /// parameters that are not trainable.
   void materialize_values();
@@ -87,6 +91,7 @@ class Store {
     std::unordered_map<std::string, int32_t> by_name;
     size_t size = 0;
     uint32_t steps = 0;
+    std::optional<uint64_t> seed_at_seal;
     std::unique_ptr<Memory> values, m, v;
   };
   explicit Store(std::shared_ptr<Data> data) : data_(std::move(data)) {}

@@ -1,5 +1,7 @@
 #include "training/data/byte_tasks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>

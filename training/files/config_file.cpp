@@ -1,6 +1,8 @@
 // Reading, then writing. toml++ keeps the line of every node, for the error messages.
 #include "training/files/config_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>

@@ -1,5 +1,7 @@
 #include "training/io/text.h"
 
+#include <fmt/format.h>
+
 #include "engine/core/real_text.h"
 
 namespace normscope {

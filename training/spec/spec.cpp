@@ -1,5 +1,7 @@
 #include "training/spec/spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,6 @@
 // Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
+#include <fmt/format.h>
+
 #include <charconv>
 #include <numeric>
 

@@ -1,5 +1,7 @@
 #include "addons/compare/app/figures.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "addons/compare/app/writers.h"

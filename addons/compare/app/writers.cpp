@@ -1,6 +1,8 @@
 // Writes a comparison for the terminal, as Markdown and as CSV.
 #include "addons/compare/app/writers.h"
 
+#include <fmt/format.h>
+
 #include <iterator>
 
 #include "addons/recorded/training/log_reader.h"

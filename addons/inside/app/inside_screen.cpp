@@ -1,5 +1,7 @@
 #include "addons/inside/app/inside_screen.h"
 
+#include <fmt/format.h>
+
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/token_task.h"
 #include "app/link/link.h"

@@ -1,5 +1,7 @@
 #include "addons/papers/app/study_file.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <iterator>
 #include <utility>

@@ -1,5 +1,7 @@
 #include "addons/sweep/app/sweep_plan.h"
 
+#include <fmt/format.h>
+
 #include "engine/core/real_text.h"
 #include "training/files/command_text.h"
 #include "training/io/text.h"

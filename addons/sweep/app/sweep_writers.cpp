@@ -1,5 +1,7 @@
 #include "addons/sweep/app/sweep_writers.h"
 
+#include <fmt/format.h>
+
 #include "app/words/words.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"

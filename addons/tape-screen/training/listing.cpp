@@ -1,5 +1,7 @@
 #include "addons/tape-screen/training/listing.h"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <tuple>
 

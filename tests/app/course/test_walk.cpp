@@ -1,5 +1,7 @@
 // These tests cover the walk of a gradient down a stack: its curve beside the run's own history, its arrows in numbers,
 // and what a user, a file and a sheet of paper see of it.
+#include <fmt/format.h>
+
 #include "answers.h"
 #include "app/course/map.h"
 #include "app/course/pictures/pictures.h"

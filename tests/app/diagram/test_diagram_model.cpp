@@ -1,5 +1,7 @@
 // These tests cover the diagram without window and trainer: rows, alike layers, legal moves, what a drop does.
 
+#include <fmt/format.h>
+
 #include "answers.h"
 #include "app/diagram/diagram.h"
 #include "app/view/diagram_model.h"

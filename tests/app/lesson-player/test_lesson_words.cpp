@@ -1,5 +1,6 @@
 // What a lesson says is of the run that is shown: labels from settings, sentences in several forms, sweeps
 // with their new point, terms that open the glossary, measurements that outlive the window.
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "answers.h"

@@ -468,7 +468,7 @@ const Row kStore[] = {
        b.store.materialize(1);
        linear(b.t, "l", b.x(), 3);
      },
-     "[store] parameter l.w is declared after materialize(): expected before"},
+     "[store] parameter l.w is declared after materialize() or the first seal(): expected before"},
     {"the same name with another shape",
      [](Bench& b) {
        b.store.declare("w", {8, 3}, {});

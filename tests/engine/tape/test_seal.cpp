@@ -1,5 +1,6 @@
 // These tests run each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
 #include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
@@ -336,6 +337,24 @@ TEST_CASE("seal: ops that the backend lacks are reported all together, before an
 
 TEST_CASE_METHOD(SilentNodes, "seal: a Store without memory is refused", "[seal]") {
   CHECK(test::contains(error_of([&] { seal(f.tape, {f.loss}); }), "materialize"));
+}
+
+TEST_CASE("seal: the first program gives a Store of make_cpu_store its memory and the values of its seed") {
+  const auto record = [](Tape& tape) {
+    return mean_squared_error(tape, "loss", linear(tape, "l", tape.input("x", {4, 3}), 2),
+                              tape.input("y", {4, 2}));
+  };
+  Store given = make_cpu_store(7, 1), usual = make_cpu_store(8, 1);
+  Tape tape(given), same(usual);
+  const ValueId loss = record(tape);
+  CHECK(error_of([&] { seal(tape, {.loss = tape.find("l")}); }) != "");
+  CHECK_FALSE(given.materialized());  // a tape that is refused leaves the Store as it was
+  const Program first = seal(tape, {.loss = loss}), second = seal(tape, {});
+  CHECK(given.has_moments());
+
+  record(same);
+  usual.materialize(7);
+  CHECK(same_bits(given.read(given.find("l.w")), usual.read(usual.find("l.w"))));
 }
 
 TEST_CASE("seal: two dropout sites that hash alike are refused") {

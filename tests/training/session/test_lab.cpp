@@ -1,5 +1,7 @@
 // These tests cover the Lab: lockstep, commands, forks and their undo, texts; and none of it changes what a run
 // computes.
+#include <fmt/format.h>
+
 #include "answers.h"
 #include "isa_scope.h"
 #include "skip.h"

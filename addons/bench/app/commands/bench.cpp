@@ -1,4 +1,6 @@
 // normscope bench measures this machine and prints a table for each part; with --json it prints one object instead.
+#include <fmt/format.h>
+
 #include <iostream>
 
 #include "addons/bench/app/bench.h"

@@ -1,4 +1,6 @@
 // normscope measure: questions about a saved run that train nothing.
+#include <fmt/format.h>
+
 #include "addons/bench/training/measurements.h"
 #include "app/commands/commands.h"
 #include "training/io/codec.h"

@@ -1,5 +1,7 @@
 // normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
+#include <fmt/format.h>
+
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"

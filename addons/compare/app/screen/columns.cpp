@@ -1,6 +1,8 @@
 // The left column of Compare: the losses over each other, the difference to the baseline on the same axis below, and
 // for each other run the map of a metric over the baseline's. They share one cursor. In the right column the first
 // places where runs part, and below the table of their ends.
+#include <fmt/format.h>
+
 #include <imgui.h>
 
 #include "addons/compare/app/screen/compare_screen.h"

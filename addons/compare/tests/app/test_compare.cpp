@@ -1,5 +1,7 @@
 // These tests compare histories made by hand, as addons/compare/tests/answers/compare.txt tells them: the difference
 // and its band, the place where runs part, maps, the table, the axes, and what is said of a run that lacks something.
+#include <fmt/format.h>
+
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"

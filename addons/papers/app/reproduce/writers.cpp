@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"

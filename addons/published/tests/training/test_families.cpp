@@ -1,6 +1,7 @@
 // PublishedModel folders, read by the tables of addons/published/families, against what the library transformers
 // computes from them: logits, every hidden state, the loss, and the gradient of every parameter under its published
 // name. tests/fixtures/transformers/README.md says what the references hold.
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "addons/published/training/gguf.h"

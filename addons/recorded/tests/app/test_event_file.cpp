@@ -1,6 +1,8 @@
 // Files of other trackers, made by their own writers (tests/fixtures/trackers.py): the same four steps in each.
 #include "addons/recorded/training/event_file.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 
 #include "addons/recorded/tests/app/zlib_checksum.h"

@@ -1,5 +1,7 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
 // learning. It can be resumed and shared out over machines: finished runs are kept.
+#include <fmt/format.h>
+
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/cli/study.h"
 #include "app/commands/commands.h"

@@ -1,5 +1,6 @@
 // These tests cover a sweep as values: axes and regions as text and back, by hand, as handles on a rail; plans, cells,
 // known borders, sentences and files. What each line of addons/sweep/tests/answers/plans.txt makes stands there.
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "addons/sweep/app/cells.h"

@@ -1,5 +1,7 @@
 // normscope tape prints the recorded tape of a configuration and the program sealed from it, as text or as JSON; and
 // one step of it as the engine executes it: fold, memory, checks, single instructions.
+#include <fmt/format.h>
+
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/commands/commands.h"
 #include "engine/core/machine.h"
