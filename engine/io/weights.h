@@ -5,9 +5,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/tape/store.h"
@@ -18,8 +18,8 @@ class SafetensorsFile;
 class SafetensorsWriter;
 
 struct SaveOptions {
-  bool optimizer = true;                          ///< the moments too, where the Store has some
-  std::map<std::string, std::string> metadata{};  ///< of your own
+  bool optimizer = true;                                        ///< the moments too, where the Store has some
+  std::vector<std::pair<std::string, std::string>> metadata{};  ///< of your own
 };
 
 /// Writes the file atomically. Throws Error, and a former file is then untouched.

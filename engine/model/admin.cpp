@@ -1,4 +1,5 @@
 // Admin's profiling pass (Liu et al. 2020, section 4) by both rules: see model/transformer.h.
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>

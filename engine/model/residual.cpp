@@ -1,5 +1,7 @@
 #include "engine/model/residual.h"
 
+#include <algorithm>
+
 namespace normscope {
 namespace {
 

@@ -1,5 +1,6 @@
 #include "cuda/device_case.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 

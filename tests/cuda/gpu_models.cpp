@@ -1,5 +1,7 @@
 // These tests run whole models on the device: the fixtures, losses and state against the CPU, every promise of replay
 // bit for bit, and the first instruction that differs, by name.
+#include <algorithm>
+
 #include "cuda/device.h"
 #include "cuda/shadow.h"
 #include "engine/cuda/backend_cuda.h"

@@ -1,5 +1,7 @@
 // These tests compare every op on the device with the CPU from the same inputs and against the double reference: every
 // case of engine/support/op_cases.h, each write mode, poisoned outputs, canaries, twice for the same bits; then NaN.
+#include <algorithm>
+
 #include "cuda/device.h"
 #include "cuda/device_case.h"
 #include "engine/cuda/kernel.h"

@@ -1,5 +1,6 @@
 // These tests run the host side of the CUDA backend on a recording fake: memory plan, upload, order of capture, what a
 // replay does, and what happens when memory or the device gives out. Runs on every machine.
+#include <algorithm>
 #include <cstring>
 #include <new>
 

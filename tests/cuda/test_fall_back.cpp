@@ -1,5 +1,7 @@
 // These tests have runs change their backend: moved with their weights, and gone on with on the CPU when the device is
 // lost or too small. The device is the real one, or the emulated; what fails is a driver in front of it.
+#include <algorithm>
+
 #include "cuda/device.h"
 #include "cuda/failing_driver.h"
 #include "engine/core/error.h"

@@ -1,6 +1,8 @@
 // Includes run one way: every room of engine/, training/ and app/ (and what stands for POSIX on Windows) may include
 // those that its row names, and no other. A row may only name rooms above it, so that the table itself shows that there
 // is no circle.
+#include <algorithm>
+
 #include "app/support/program.h"
 #include "app/tex/tex.h"
 #include "engine/cpu/kernel.h"

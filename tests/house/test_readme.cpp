@@ -1,5 +1,6 @@
 // What the pages quote of the code is in the code: the examples, the walks of engine/README.md and
 // app/README.md, and the files and tests that CONTRIBUTING.md and the recipes name.
+#include <algorithm>
 #include <regex>
 
 #include "catch.hpp"

@@ -1,5 +1,6 @@
 // Every text that code says has its German, nothing in the tables of words is left over, and a translation has the
 // places of the English text.
+#include <algorithm>
 #include <regex>
 
 #include "addons.h"

@@ -1,5 +1,6 @@
 #include "training/run/evaluate.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 

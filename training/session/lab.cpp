@@ -1,6 +1,7 @@
 // Lab has the command queue, the trainer thread and the published views; LabTrainer does the work of the thread.
 #include "training/session/lab.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>

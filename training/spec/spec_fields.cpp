@@ -2,6 +2,7 @@
 // trained.
 #include "training/spec/spec_fields.h"
 
+#include <algorithm>
 #include <map>
 
 #include "engine/model/residual.h"

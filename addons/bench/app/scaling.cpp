@@ -1,6 +1,7 @@
 // Times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each thread its own
 // share first, then the others'), with the pool's cost for every stage. In addition to this simulation it measures
 // real steps, on as many threads as this machine has cores.
+#include <algorithm>
 #include <fstream>
 
 #include "addons/bench/app/bench.h"

@@ -1,5 +1,6 @@
 // Times whole steps of the benchmark's models with all probes on (bench_models), and the ops inside a step against
 // their roofline (bench_ops). step_flop() counts the FLOP of a step, attention dense.
+#include <algorithm>
 #include <chrono>
 #include <istream>
 #include <set>

@@ -1,5 +1,7 @@
 #include "addons/bench/training/measurements.h"
 
+#include <algorithm>
+
 #include "training/measure/look.h"
 
 namespace normscope {

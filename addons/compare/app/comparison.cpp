@@ -1,6 +1,7 @@
 // Puts the parts of a comparison together, and writes its table of settings and its sentences. See comparison.h.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <numeric>
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"
 

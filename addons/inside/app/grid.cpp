@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "addons/inside/app/inside_screen.h"
 #include "app/ui/widgets.h"
 

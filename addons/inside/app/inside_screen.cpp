@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "addons/inside/app/inspected.h"
 #include "addons/published/training/token_task.h"
 #include "app/link/link.h"

@@ -1,5 +1,7 @@
 // Direct logit attribution: which sub-layers and heads a logit comes from (Elhage et al. 2021, "A mathematical
 // framework for transformer circuits"; with the statistics of norms held, as TransformerLens has it).
+#include <algorithm>
+
 #include "addons/inside/training/inside.h"
 
 namespace normscope {

@@ -1,5 +1,7 @@
 #include "addons/inside/training/inside.h"
 
+#include <algorithm>
+
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"
 #include "engine/tape/seal.h"

@@ -3,6 +3,8 @@
 // 2605.26895).
 #include "addons/newer-optimizers/engine/gain_decay.h"
 
+#include <algorithm>
+
 #include "engine/model/part.h"
 #include "engine/model/recorder.h"
 

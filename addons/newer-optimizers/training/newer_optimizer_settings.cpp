@@ -1,4 +1,6 @@
 // The settings of QK-clip, of the bounded AdamW and of the decay of gains, and the help texts of the newer optimizers.
+#include <algorithm>
+
 #include "addons/newer-optimizers/engine/gain_decay.h"
 #include "addons/newer-optimizers/engine/qk_clip.h"
 #include "training/measure/numbers.h"

@@ -2,6 +2,8 @@
 // the model keep the length one, and learned scales of q, k and the hidden layer replace those lengths. Where the last
 // feed-forward network has the word, the table of symbols and the output matrix are of unit vectors too, and the
 // logits have a scale.
+#include <algorithm>
+
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/core/error.h"
 #include "engine/model/recorder.h"

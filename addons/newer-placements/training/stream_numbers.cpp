@@ -1,5 +1,7 @@
 // Numbers of a trained run with several streams, for studies: how much its streams exchange, and whether one of them
 // has most of the signal (both after the abstract of Alimaskina et al. 2026, arXiv 2606.03483).
+#include <algorithm>
+
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/look.h"

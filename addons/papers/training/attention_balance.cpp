@@ -1,5 +1,7 @@
 #include "addons/papers/training/attention_balance.h"
 
+#include <algorithm>
+
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"
 #include "training/measure/look.h"

@@ -1,5 +1,7 @@
 // How little a sub-layer's branch changes when the sub-layer before it is left out: equation 4 of Su 2022, by which a
 // late layer of Pre-LN is worth no more than a wider one beside its predecessor.
+#include <algorithm>
+
 #include "engine/cpu/measure_rows.h"
 #include "training/experiments/probes.h"
 #include "training/experiments/run_numbers.h"

@@ -1,5 +1,6 @@
 #include "addons/recorded/training/event_file.h"
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,7 @@
 #include "addons/recorded/training/log_line.h"
 
+#include <algorithm>
+
 #include "engine/core/real_text.h"
 #include "training/io/text.h"
 

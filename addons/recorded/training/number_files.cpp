@@ -1,5 +1,6 @@
 #include "addons/recorded/training/number_files.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <map>

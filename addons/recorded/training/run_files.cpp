@@ -1,5 +1,6 @@
 #include "addons/recorded/training/run_files.h"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <set>

@@ -1,5 +1,7 @@
 #include "addons/recorded/training/step_numbers.h"
 
+#include <algorithm>
+
 namespace normscope::records {
 namespace {
 

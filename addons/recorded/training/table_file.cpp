@@ -1,5 +1,6 @@
 #include "addons/recorded/training/table_file.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "addons/recorded/training/step_numbers.h"

@@ -2,6 +2,7 @@
 // followed by a number tells the layer; the rest is looked up in a table.
 #include "addons/recorded/training/tensor_names.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "training/io/input_value.h"

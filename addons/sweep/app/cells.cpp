@@ -1,5 +1,6 @@
 #include "addons/sweep/app/cells.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "app/words/words.h"

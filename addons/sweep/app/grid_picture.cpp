@@ -1,5 +1,7 @@
 #include "addons/sweep/app/grid_picture.h"
 
+#include <algorithm>
+
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/ui/widgets.h"
 #include "training/io/text.h"

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engine/core/real_text.h"
 #include "training/files/command_text.h"
 #include "training/io/text.h"

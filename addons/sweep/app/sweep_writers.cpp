@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/words/words.h"
 #include "training/experiments/table.h"
 #include "training/io/codec.h"

@@ -1,5 +1,7 @@
 #include "addons/sweep/app/worker.h"
 
+#include <algorithm>
+
 #include "app/words/words.h"
 
 namespace normscope::sweep {

@@ -5,6 +5,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/systems/engine/convolutions.h"
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"

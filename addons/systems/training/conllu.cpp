@@ -1,5 +1,6 @@
 #include "addons/systems/training/conllu.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "engine/core/philox.h"

@@ -1,5 +1,6 @@
 #include "addons/systems/training/dependency_parser.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "addons/systems/engine/parser.h"

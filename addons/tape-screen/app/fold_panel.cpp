@@ -2,6 +2,8 @@
 // track, the foot of the panel, and the menu. FoldPicture paints the rows.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/tape-screen/app/tape_screen.h"
 #include "addons/tape-screen/app/tape_writers.h"
 #include "app/ui/widgets.h"

@@ -1,5 +1,7 @@
 #include "addons/tape-screen/app/fold_rows.h"
 
+#include <algorithm>
+
 #include "app/ui/widgets.h"
 #include "training/io/text.h"
 

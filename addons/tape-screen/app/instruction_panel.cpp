@@ -1,4 +1,6 @@
 // The middle panel: title, sentence, formula and local rule, tensors, the check of one element, and its files.
+#include <algorithm>
+
 #include "addons/tape-screen/app/panels.h"
 
 #include <imgui.h>

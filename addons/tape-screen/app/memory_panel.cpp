@@ -1,6 +1,7 @@
 // The picture of the memory plan, its answers to the mouse, and its files.
 #include "addons/tape-screen/app/panels.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "addons/tape-screen/app/step_worker.h"

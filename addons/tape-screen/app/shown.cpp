@@ -1,6 +1,8 @@
 // See shown.h. The formulas in docs/ops.md have the same signs.
 #include "addons/tape-screen/app/shown.h"
 
+#include <algorithm>
+
 #include "app/ui/widgets.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"

@@ -1,5 +1,6 @@
 #include "addons/tape-screen/app/step_worker.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "app/words/words.h"

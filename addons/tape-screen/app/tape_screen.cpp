@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "app/link/link.h"
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"

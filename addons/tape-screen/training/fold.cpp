@@ -1,5 +1,7 @@
 #include "addons/tape-screen/training/fold.h"
 
+#include <algorithm>
+
 #include "addons/tape-screen/training/memory_map.h"
 #include "addons/tape-screen/training/tensor_summary.h"
 #include "training/io/text.h"

@@ -1,5 +1,7 @@
 #include "addons/tape-screen/training/memory_map.h"
 
+#include <algorithm>
+
 #include "engine/ops/rules.h"
 #include "engine/tape/store.h"
 #include "training/io/text.h"

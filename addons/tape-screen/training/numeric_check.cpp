@@ -1,5 +1,6 @@
 #include "addons/tape-screen/training/numeric_check.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <tuple>

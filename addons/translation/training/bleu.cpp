@@ -2,6 +2,8 @@
 // longer one is "not a digit" just as the whole character is.
 #include "addons/translation/training/bleu.h"
 
+#include <algorithm>
+
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
 #include "training/experiments/run_numbers.h"

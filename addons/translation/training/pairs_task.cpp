@@ -1,5 +1,6 @@
 #include "addons/translation/training/pairs_task.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "training/data/batch_draws.h"

@@ -1,5 +1,6 @@
 #include "addons/translation/training/translator.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "addons/translation/training/pairs_task.h"

@@ -1,4 +1,6 @@
 // The picture of the course's last page: a circle of causes, each with a number, a switch and the lesson it is from.
+#include <algorithm>
+
 #include "app/course/pictures/pictures.h"
 #include "app/support/live_lab.h"
 #include "app/support/player_driver.h"

@@ -1,5 +1,6 @@
 // These tests read lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and
 // that one changed number turns every lesson's claim down.
+#include <algorithm>
 #include <regex>
 
 #include "app/course/map.h"

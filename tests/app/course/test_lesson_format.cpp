@@ -1,6 +1,8 @@
 // These tests use what a lesson's format offers beside runs with letters and curves over steps: runs that are only
 // compared, numbers by layer of a trained run, layers left out, encoder-decoders, cards that count as alike; and the
 // list of lessons, which holds all of them however small the window is.
+#include <algorithm>
+
 #include "app/course/lesson.h"
 #include "app/course/map.h"
 #include "app/course/pictures/pictures.h"

@@ -1,5 +1,6 @@
 // These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
 // have no run, and a changed tape that turns each claim down.
+#include <algorithm>
 #include <regex>
 
 #include "app/course/tapes.h"

@@ -1,4 +1,6 @@
 // These tests cover rivers: a beta^2 map as a stream of bands, its place in a lesson.toml, and lesson 6 by hand.
+#include <algorithm>
+
 #include "app/course/map.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"

@@ -2,6 +2,8 @@
 // and what a user, a file and a sheet of paper see of it.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "answers.h"
 #include "app/course/map.h"
 #include "app/course/pictures/pictures.h"

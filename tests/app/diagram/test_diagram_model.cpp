@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "answers.h"
 #include "app/diagram/diagram.h"
 #include "app/view/diagram_model.h"

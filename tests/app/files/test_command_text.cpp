@@ -1,5 +1,7 @@
 // These tests cover the line that reproduces the runs: read back it gives the same specifications, and trained it gives
 // the same numbers to the bit, edits and forks included.
+#include <algorithm>
+
 #include "training/files/command_text.h"
 
 #include <nlohmann/json.hpp>

@@ -2,6 +2,8 @@
 // prompt says and does is tests/stories/files.txt.
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "app/files/small_window.h"
 #include "app/shell/settings.h"
 #include "app/support/english.h"

@@ -1,5 +1,7 @@
 // These tests use the Lab screen while runs are instant: what a user moves is answered by whole runs.
 
+#include <algorithm>
+
 #include "app/panels/plot_specs.h"
 #include "app/support/live_lab.h"
 #include "training/run/run_record.h"

@@ -1,4 +1,6 @@
 // No text of the Lab overlaps another, none is cut off, at the sizes, scales and themes that people use.
+#include <algorithm>
+
 #include "app/panels/panels.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -2,6 +2,8 @@
 #include <imgui.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "app/lab/lab_screen.h"
 #include "app/lab/transport.h"
 #include "app/support/lab_driver.h"

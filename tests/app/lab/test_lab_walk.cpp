@@ -1,4 +1,6 @@
 // These tests walk through the Lab's first five minutes as a person does: train, drag, look back, reset, undo.
+#include <algorithm>
+
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"

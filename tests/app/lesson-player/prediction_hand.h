@@ -2,6 +2,8 @@
 // something far from it.
 #pragma once
 
+#include <algorithm>
+
 #include "app/support/player_driver.h"
 
 namespace normscope::fixture {

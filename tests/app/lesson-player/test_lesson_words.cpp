@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "answers.h"
 #include "app/course/curves.h"
 #include "app/course/figures.h"

@@ -1,5 +1,7 @@
 // These tests play by name, without a window: every lesson to its end, with good and bad predictions, by mouse and by
 // keyboard; what may be seen before the commitment; progress; the way to the Lab.
+#include <algorithm>
+
 #include "app/headless/raster.h"
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/progress.h"

@@ -1,5 +1,7 @@
 // These tests use what is beside the four steps, by mouse and by keyboard: the case at the end, the review of all
 // predictions, the challenge and the session that it leaves.
+#include <algorithm>
+
 #include "app/course/tables.h"
 #include "app/headless/raster.h"
 #include "app/support/task_driver.h"

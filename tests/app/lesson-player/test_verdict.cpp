@@ -1,4 +1,6 @@
 // These tests change the language: what was predicted, and the words that were chosen, are said in the new one.
+#include <algorithm>
+
 #include "app/course/lesson.h"
 #include "app/lesson-player/prediction_hand.h"
 #include "app/lesson-player/progress.h"

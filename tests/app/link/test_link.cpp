@@ -2,6 +2,7 @@
 // refused in one line where it is not a link.
 #include "app/link/link.h"
 
+#include <algorithm>
 #include <random>
 
 #include "engine/support/helpers.h"

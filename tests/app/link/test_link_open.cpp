@@ -2,6 +2,8 @@
 // and the view is the one that was copied.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "app/headless/raster.h"
 #include "app/lesson-player/player.h"
 #include "app/shell/screens.h"

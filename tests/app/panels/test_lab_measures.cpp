@@ -1,6 +1,8 @@
 // These tests cover the metrics of plot cells: triangles of dependency, the selector, the theory band, files and text.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/lab_driver.h"

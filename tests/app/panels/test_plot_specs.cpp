@@ -1,4 +1,6 @@
 // These tests cover the Lab's plots as values: axes, series, lines, and sentences that follow from numbers.
+#include <algorithm>
+
 #include "answers.h"
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"

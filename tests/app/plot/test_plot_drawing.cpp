@@ -1,4 +1,6 @@
 // These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
+#include <algorithm>
+
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_plots.h"
 #include "app/support/well_formed.h"

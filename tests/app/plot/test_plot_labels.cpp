@@ -1,4 +1,6 @@
 // These tests put names of levels and notes where curves, grid lines and texts leave room.
+#include <algorithm>
+
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_layout.h"
 #include "app/support/lab_plots.h"

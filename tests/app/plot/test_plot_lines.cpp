@@ -1,4 +1,6 @@
 // These tests cover thinning that keeps extremes, dashes that do not crawl, ticks, labels that are pushed apart.
+#include <algorithm>
+
 #include "app/plot/plot_axis.h"
 #include "app/ui/paint.h"
 #include "catch.hpp"

@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "app/support/lab_driver.h"

@@ -1,5 +1,7 @@
 // These tests look for every control at every size: what the largest window shows is in every other one, on screen, in
 // another tab or in a menu, and always in the palette. What is drawn under the mouse is what a click meets.
+#include <algorithm>
+
 #include "app/shell/palette.h"
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"

@@ -1,5 +1,6 @@
 // These tests hold of every screen and every lesson in German: numbers have its decimal comma, texts are whole and
 // apart, and controls keep the names that scripts and teachers call them by.
+#include <algorithm>
 #include <regex>
 
 #include "app/lesson-player/player.h"

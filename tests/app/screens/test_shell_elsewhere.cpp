@@ -1,6 +1,8 @@
 // These tests ask what test_screens asks, of what is none of their stages: the controls of every
 // step of a lesson, the medium layout with its settings, and what a control opens. Each does something under the mouse
 // and something under the keys, and Tab comes to it.
+#include <algorithm>
+
 #include "app/lesson-player/player.h"
 #include "app/screens/tab_walk.h"
 #include "app/settings/settings.h"

@@ -4,6 +4,7 @@
 // tests/stories/README.md explains the lines.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "answers.h"

@@ -1,6 +1,8 @@
 // Everything that the palette offers is chosen as a user would choose it: each entry is done, or says why not.
 #pragma once
 
+#include <algorithm>
+
 #include "app/shell/palette.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/live_lab.h"

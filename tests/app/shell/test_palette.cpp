@@ -1,4 +1,5 @@
 // The command palette finds everything with a name by a few letters, and runs it from the keyboard alone.
+#include <algorithm>
 #include <cctype>
 #include <future>
 

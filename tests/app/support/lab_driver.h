@@ -2,6 +2,8 @@
 // of other screens and of real sessions derive from it.
 #pragma once
 
+#include <algorithm>
+
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 #include "engine/support/helpers.h"

@@ -1,5 +1,7 @@
 #include "app/support/listing.h"
 
+#include <algorithm>
+
 #include "answers.h"
 
 namespace normscope::fixture {

@@ -1,6 +1,8 @@
 // The player driver has the Lessons screen without a window, with the course's own numbers instead of a training.
 #pragma once
 
+#include <algorithm>
+
 #include "app/lesson-player/player.h"
 #include "app/support/lab_driver.h"
 #include "app/support/recorded_measurer.h"

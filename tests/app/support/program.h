@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "engine/support/helpers.h"
 #include "folder.h"
 #include "test_paths.h"

@@ -1,6 +1,8 @@
 // The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "app/headless/raster.h"
 #include "app/headless/software_screen.h"
 #include "app/headless/ui_driver.h"

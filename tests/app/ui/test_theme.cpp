@@ -1,4 +1,6 @@
 // These tests cover the colours: contrast of every text and mark, and distances under simulated colour blindness.
+#include <algorithm>
+
 #include "app/ui/geometry.h"
 #include "app/ui/theme.h"
 #include "catch.hpp"

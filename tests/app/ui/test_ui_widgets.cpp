@@ -1,6 +1,8 @@
 // These tests use widgets by name: mouse, keyboard, dragging, typing, popups, tooltips, focus, fonts.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "answers.h"
 #include "app/headless/system_fonts.h"
 #include "app/headless/ui_driver.h"

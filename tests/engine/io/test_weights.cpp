@@ -1,5 +1,7 @@
 // save() and load(): what is saved comes back bit for bit and training goes on to the same bits; whatever does not fit is
 // named in one line or in the report, and a Store that could not be filled is as it was.
+#include <algorithm>
+
 #include "engine/core/philox.h"
 #include "engine/engine.h"
 #include "engine/io/safetensors.h"

@@ -1,5 +1,7 @@
 // These tests hold whole models against independent numbers in tests/fixtures: loss, logits, every branch and output,
 // every gradient, ten Adam steps. And the other direction: a fixture with one number changed must be noticed.
+#include <algorithm>
+
 #include "engine/support/changed_fixture.h"
 #include "test_paths.h"
 

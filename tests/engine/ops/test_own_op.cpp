@@ -2,6 +2,7 @@
 // in a network, wrong ones before check_op, and what is refused.
 #include "engine/own_op.h"
 
+#include <algorithm>
 #include <cmath>
 #include <thread>
 

@@ -1,6 +1,8 @@
 // These tests check the reference itself: its gradients are the derivative of its own forward, which differences
 // confirm; its forward has the same values on numbers that remember as on plain ones; and every op has a case.
 // test_op_cases.cpp compares the kernels with it.
+#include <algorithm>
+
 #include "engine/cpu/backend_cpu.h"
 #include "engine/support/op_harness.h"
 #include "engine/tape/seal.h"

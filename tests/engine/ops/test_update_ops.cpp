@@ -1,5 +1,7 @@
 // These tests cover the ops without a backward: probe, grad_norm, clip, adam, sgd, against reference/update.h, at sizes
 // around the blocks into which all parameters are cut, on every instruction set and order of chunks.
+#include <algorithm>
+
 #include "engine/support/op_harness.h"
 #include "reference/update.h"
 

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "engine/cpu/backend_cpu.h"
 #include "engine/io/safetensors.h"
 #include "engine/support/helpers.h"

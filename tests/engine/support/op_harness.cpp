@@ -1,5 +1,6 @@
 #include "engine/support/op_harness.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "engine/cpu/denormals.h"

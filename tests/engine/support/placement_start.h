@@ -2,6 +2,8 @@
 // the tests of placements.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/support/model_fixture.h"
 
 namespace normscope::test {

@@ -3,6 +3,8 @@
 // any backend. test_replay.cpp and the tests of the device use it.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/support/model_fixture.h"
 #include "engine/support/op_harness.h"
 #include "training/spec/backend_choice.h"
@@ -20,8 +22,7 @@ inline const std::vector<StepInputChange>& step_input_changes() {
   // A new field fails to compile here until it is added below, or to the test of the add-on whose rule reads it
   // (the bound: test_adamw2.cpp).
   [[maybe_unused]] static const auto& [seed, step, lr, beta1, beta2, eps, bias1, bias2, rectified, adapted,
-                                       momentum, decay, l2, clip, bound, smoothing,
-                                       dropout] = all;
+                                       momentum, decay, l2, clip, bound, smoothing, dropout] = all;
   static const std::vector<StepInputChange> changes = {
       {"seed", Optimizer::Adam, [](StepInputs& s) { s.seed += 1; }},
       {"step", Optimizer::Adam, [](StepInputs& s) { s.step += 1; }},

@@ -1,6 +1,8 @@
 // Wrong programs, a row each: what somebody writes by mistake, and the line that says so at the call that is wrong. A
 // user sees no other text than this line, so it is compared as a whole. The kinds were collected from outside; other
 // tests hold the lines about shapes (test_tape.cpp) and about the compiler's refusals (test_seal.cpp).
+#include <algorithm>
+
 #include "engine/engine.h"
 #include "engine/support/helpers.h"
 

@@ -1,6 +1,8 @@
 // These tests cover the bitwise promises of replay on a tiny decoder with dropout, clipping and probes: the same run
 // twice, any number of threads, replay against a fresh recording, probes on and off, continuing from saved state, a
 // program beside it. And what replay promises besides: no allocation, no frozen value, denormals flushed only inside.
+#include <algorithm>
+
 #include "engine/cpu/denormals.h"
 #include "engine/support/allocation_count.h"
 #include "engine/support/step_input_changes.h"

@@ -1,4 +1,6 @@
 // These tests run each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
+#include <algorithm>
+
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"

@@ -1,5 +1,6 @@
 // These tests cover tasks: batches as a pure function of their arguments, targets one ahead, splits apart, right
 // answers, honest lines.
+#include <algorithm>
 #include <cctype>
 
 #include "training/data/byte_tasks.h"

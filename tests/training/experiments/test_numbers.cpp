@@ -1,5 +1,7 @@
 // These tests hold the version of the engine's numbers: checksums of some runs by instruction set. A change of a bit
 // that training computes has to raise kNumbersVersion, or earlier stored results would be taken for today's.
+#include <algorithm>
+
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "isa_scope.h"

@@ -1,6 +1,8 @@
 // What the tests of live measurements measure; `number` finds a measurement by its name.
 #pragma once
 
+#include <algorithm>
+
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/transformer.h"

@@ -1,4 +1,6 @@
 // A history has dense series forever, frames thinned to a budget with the newest dense, many readers and one writer.
+#include <algorithm>
+
 #include "catch.hpp"
 
 #include "engine/core/error.h"

@@ -1,6 +1,8 @@
 // These tests hold the live measurements against plain double-precision computations on the same recorded tensors, for
 // every placement, with gains, biases and scales pushed away from their start; and the measurements on request against
 // theory.
+#include <algorithm>
+
 #include "engine/model/residual.h"
 #include "training/measure/live_numbers.h"
 #include "training/measure/look.h"

@@ -2,6 +2,8 @@
 // of one thread, which a busy machine does not stretch.
 #include <time.h>
 
+#include <algorithm>
+
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/residual.h"

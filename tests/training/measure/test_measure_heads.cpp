@@ -1,5 +1,7 @@
 // These tests hold what is measured of an attention's heads against the scores of all queries and keys, computed in
 // double precision from what the op reads and masked by hand. The measurement itself looks at one key of each query.
+#include <algorithm>
+
 #include "engine/support/model_fixture.h"
 #include "training/measure/live_numbers.h"
 

@@ -1,4 +1,5 @@
 // Holds the table of numbers to what runs measure: every number of a run's history has a row, and every row is measured.
+#include <algorithm>
 #include <set>
 
 #include "catch.hpp"

@@ -1,4 +1,6 @@
 // These tests give the plateau recogniser made-up loss curves.
+#include <algorithm>
+
 #include "answers.h"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"

@@ -1,4 +1,6 @@
 // These tests play one step, an instruction at a time, on a copy, and hold what an instruction reads and costs.
+#include <algorithm>
+
 #include "engine/ops/ops.h"
 #include "engine/ops/rules.h"
 #include "training/measure/step/profile.h"

@@ -1,5 +1,7 @@
 // These tests cover placements that are added at run time: files of them, what is offered, and that nothing that is
 // kept depends on them.
+#include <algorithm>
+
 #include "engine/model/residual.h"
 #include "engine/support/named_placements.h"
 #include "training/files/config_file.h"

@@ -1,5 +1,7 @@
 // These tests cover encoders and encoder-decoders: specification as fields and training as runs. test_padding.cpp has
 // padding.
+#include <algorithm>
+
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"

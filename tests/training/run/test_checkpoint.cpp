@@ -1,6 +1,7 @@
 // These tests cover saved runs: bitwise continuation, and files that are refused with a clear line.
 #include <unistd.h>
 
+#include <algorithm>
 #include <regex>
 
 #include "engine/io/safetensors.h"

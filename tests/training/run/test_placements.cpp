@@ -1,5 +1,6 @@
 // Every placement in every architecture is recognised, differentiated, measured, trained, resumed, documented, and
 // keeps at its start what it promises.
+#include <algorithm>
 #include <tuple>
 
 #include "engine/ops/ops.h"

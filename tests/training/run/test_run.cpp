@@ -2,6 +2,8 @@
 // looking changes nothing.
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "training/run/run_record.h"
 #include "training/support/small_runs.h"
 

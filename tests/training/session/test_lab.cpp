@@ -2,6 +2,8 @@
 // computes.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "answers.h"
 #include "isa_scope.h"
 #include "skip.h"

@@ -2,6 +2,7 @@
 // settings than its own.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <thread>

@@ -2,6 +2,8 @@
 // Run, checkpoint and Lab use it.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"
 #include "folder.h"

@@ -1,6 +1,7 @@
 // These tests cover the Trainer: whose runs it trains and when, what it hands out, and that none of this changes a bit.
 #include "training/trainer/trainer.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "engine/support/wrapped_backend.h"

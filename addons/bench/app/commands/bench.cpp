@@ -1,6 +1,7 @@
 // normscope bench measures this machine and prints a table for each part; with --json it prints one object instead.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "addons/bench/app/bench.h"

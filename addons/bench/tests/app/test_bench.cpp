@@ -1,6 +1,8 @@
 // These tests run normscope bench and step its models.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/bench/app/stepper.h"
 #include "app/cli/options.h"
 #include "app/support/commands.h"

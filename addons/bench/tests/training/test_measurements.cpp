@@ -1,5 +1,7 @@
 // These tests hold measurements of a run on request against plain double-precision computations on tensors of its own
 // validation batches, and against what the theory says of them.
+#include <algorithm>
+
 #include "addons/bench/training/measurements.h"
 #include "engine/support/named_placements.h"
 #include "reference/ops.h"

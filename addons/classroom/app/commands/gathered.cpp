@@ -1,5 +1,7 @@
 #include "addons/classroom/app/commands/gathered.h"
 
+#include <algorithm>
+
 #include "app/commands/commands.h"
 #include "app/commands/lesson.h"
 #include "app/ui/numbers.h"

@@ -1,5 +1,6 @@
 #include "addons/classroom/app/commands/worksheet.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include "app/commands/commands.h"

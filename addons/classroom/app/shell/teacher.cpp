@@ -1,6 +1,7 @@
 // Takes a lesson from its begin to its code.
 #include "addons/classroom/app/shell/teacher.h"
 
+#include <algorithm>
 #include <random>
 
 #include "app/panels/plot_cell.h"

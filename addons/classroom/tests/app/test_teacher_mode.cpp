@@ -2,6 +2,7 @@
 // palette reach them; only the code ends it; the rules travel with the session.
 #include <imgui.h>
 
+#include <algorithm>
 #include <initializer_list>
 
 #include "addons/classroom/tests/app/classroom_of.h"

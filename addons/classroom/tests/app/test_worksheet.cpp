@@ -1,4 +1,6 @@
 // These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
+#include <algorithm>
+
 #include "addons/classroom/app/commands/worksheet.h"
 #include "app/course/pictures/pictures.h"
 #include "app/support/commands.h"

@@ -2,6 +2,8 @@
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"

@@ -5,6 +5,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
 

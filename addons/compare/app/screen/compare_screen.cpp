@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/compare/app/writers.h"
 #include "app/lab/lab_screen.h"
 #include "app/link/link.h"

@@ -8,6 +8,8 @@
 // compare/tab where panels share a cell.
 #pragma once
 
+#include <algorithm>
+
 #include "addons/compare/app/figures.h"
 #include "addons/recorded/training/log_reader.h"
 #include "app/lab/transport.h"

@@ -1,5 +1,7 @@
 // The top of the Compare screen: a card for each run, with the settings in which it differs from the baseline, and a
 // menu of the runs and files that may take its place.
+#include <algorithm>
+
 #include "addons/compare/app/screen/compare_screen.h"
 #include "addons/compare/app/writers.h"
 #include "app/ui/widgets.h"

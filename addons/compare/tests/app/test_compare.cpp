@@ -2,6 +2,8 @@
 // and its band, the place where runs part, maps, the table, the axes, and what is said of a run that lacks something.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "addons/compare/app/commands/compare_study.h"
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"

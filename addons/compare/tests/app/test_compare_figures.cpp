@@ -1,6 +1,8 @@
 // These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/compare/app/figures.h"
 #include "addons/compare/app/writers.h"
 #include "addons/compare/tests/app/compared_runs.h"

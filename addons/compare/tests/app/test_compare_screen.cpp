@@ -1,5 +1,7 @@
 // These tests use the Compare screen by hand: baseline, cursor, places, files that are opened and grow, what is
 // exported, that a frame in which nothing changed computes nothing, and runs that train while they are compared.
+#include <algorithm>
+
 #include "addons/compare/app/figures.h"
 #include "addons/compare/tests/app/compare_driver.h"
 #include "addons/compare/tests/app/compared_runs.h"

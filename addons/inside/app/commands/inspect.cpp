@@ -1,4 +1,5 @@
 // normscope inspect opens a published model or a saved run and measures its layers on one text.
+#include <algorithm>
 #include <numeric>
 
 #include "addons/inside/app/inspected.h"

@@ -1,5 +1,6 @@
 // The Inside screen over a real session: an opened model is shown at rest, every edit of the text is answered, two
 // models share a scale, and what cannot be read is said where the map would be.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <variant>
 

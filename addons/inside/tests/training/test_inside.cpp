@@ -1,5 +1,7 @@
 // What inside_of says of the stream, of attention, of gradients and of what is left out, against plain double-precision
 // computations on the tensors of a pass of its own.
+#include <algorithm>
+
 #include "addons/inside/tests/training/inside_fixture.h"
 #include "addons/inside/tests/training/look_inside.h"
 #include "addons/published/tests/training/opened_folder.h"

@@ -1,5 +1,6 @@
 // The logit lens: what comes after the last layer gives the model's own logits from the last layer's state, for every
 // placement and every published family; and from an earlier state what plain double-precision arithmetic gives.
+#include <algorithm>
 #include <map>
 #include <ranges>
 

@@ -1,6 +1,8 @@
 // Parameters for optimizers that have a rule of their own for matrices: see test_muon.cpp.
 #pragma once
 
+#include <algorithm>
+
 #include "engine/support/op_harness.h"
 #include "reference/update.h"
 

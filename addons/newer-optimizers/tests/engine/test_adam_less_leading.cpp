@@ -1,5 +1,7 @@
 // These tests hold Adam less its leading direction against the same in double precision over ten steps, and its
 // singular values against the values of Adam's own step.
+#include <algorithm>
+
 #include "addons/newer-optimizers/tests/engine/leading_reference.h"
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "engine/support/step_input_changes.h"

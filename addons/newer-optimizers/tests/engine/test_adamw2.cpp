@@ -1,5 +1,7 @@
 // These tests hold AdamW^2 against the same in double precision over ten steps, and its steps against their bound by
 // singular values that Jacobi's turns find.
+#include <algorithm>
+
 #include "addons/newer-optimizers/tests/engine/leading_reference.h"
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "engine/support/step_input_changes.h"

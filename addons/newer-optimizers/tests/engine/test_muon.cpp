@@ -1,6 +1,8 @@
 // These tests hold Muon against the iteration in double precision over ten steps, on every instruction set and order of
 // chunks; its singular values against the published band; and its other parameters against AdamW, bit by bit.
 
+#include <algorithm>
+
 #include "addons/newer-optimizers/tests/engine/matrix_parameters.h"
 #include "addons/newer-optimizers/tests/engine/muon_changes.h"
 

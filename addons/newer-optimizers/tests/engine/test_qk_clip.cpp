@@ -1,6 +1,8 @@
 // These tests hold QK-clip against plain loops in double precision: the largest logit of each head, and what its clip
 // makes of the next step on the same batch.
 
+#include <algorithm>
+
 #include "addons/newer-optimizers/tests/engine/qk_clip_reference.h"
 #include "engine/support/model_fixture.h"
 #include "engine/support/named_placements.h"

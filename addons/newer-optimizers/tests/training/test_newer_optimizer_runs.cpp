@@ -1,4 +1,6 @@
 // Whole runs under Muon.
+#include <algorithm>
+
 #include "engine/support/named_placements.h"
 #include "training/support/small_runs.h"
 

@@ -1,4 +1,6 @@
 // The Lab's plots of several residual streams and of weights over depth.
+#include <algorithm>
+
 #include "app/panels/panels.h"
 #include "app/panels/plot_specs.h"
 #include "app/support/english.h"

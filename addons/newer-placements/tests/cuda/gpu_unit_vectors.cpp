@@ -1,4 +1,6 @@
 // Unit vectors on the device.
+#include <algorithm>
+
 #include "addons/newer-placements/engine/ops.h"
 #include "cuda/device.h"
 #include "cuda/device_case.h"

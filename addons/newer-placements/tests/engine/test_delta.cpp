@@ -1,5 +1,7 @@
 // These tests hold deep delta learning to what its paper says of it: what one sub-layer does to the stream along its
 // direction and at right angles to it. Its formula, whole models and gradients: test_model_reference.cpp.
+#include <algorithm>
+
 #include "engine/model/residual.h"
 #include "engine/support/helpers.h"
 #include "engine/support/model_fixture.h"

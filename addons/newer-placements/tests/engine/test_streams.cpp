@@ -1,5 +1,7 @@
 // These tests cover several residual streams: their text, that every filling starts as the single stream that it is
 // made of, what is refused. That they compute what their papers say: test_fixtures.
+#include <algorithm>
+
 #include "addons/newer-placements/engine/config.h"
 #include "addons/newer-placements/engine/ops.h"
 #include "engine/model/residual.h"

@@ -1,5 +1,6 @@
 // normscope reproduce trains and judges figures, tables and theorems of the papers. It can be resumed and shared out
 // over machines: finished runs are kept.
+#include <algorithm>
 #include <filesystem>
 
 #include "addons/papers/app/reproduce/claim_runs.h"

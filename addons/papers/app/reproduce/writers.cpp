@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "app/plot/plot.h"
 #include "app/plot/plot_axis.h"

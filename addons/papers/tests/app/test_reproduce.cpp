@@ -1,5 +1,6 @@
 // These tests read claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a
 // verdict is found from made-up measurements, and what is written of it. Nothing is trained here.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -239,7 +240,8 @@ TEST_CASE("reproduce: numbers that say the opposite outside of the source's regi
   }
 }
 
-TEST_CASE("reproduce: DyT is compared at bests within what was tried, and the seeds scatter by more than its band") {
+TEST_CASE(
+    "reproduce: DyT is compared at bests within what was tried, and the seeds scatter by more than its band") {
   const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/addons/papers/claims");
   const Outcome outcome = recorded_outcome(all, "dyt-as-good");
   CHECK(outcome.finding == Finding::CannotBeTold);

@@ -2,6 +2,8 @@
 // controls at their best, a source's hyper-parameters, and numbers measured before. Nothing is trained here.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/papers/app/reproduce/claim.h"
 #include "addons/papers/app/reproduce/claim_runs.h"
 #include "addons/papers/tests/app/reproduce_fixture.h"

@@ -1,4 +1,5 @@
 // A trained run of Admin and the file with its omegas folded into plain Post-LN compute the same.
+#include <algorithm>
 #include <random>
 
 #include "addons/papers/training/admin_fold.h"

@@ -1,6 +1,8 @@
 // This test runs a block of a newer transformer, whose ops follow products region by region: grouped queries that are
 // turned by their position, a gated feed-forward network, a gain that is stored as its difference from one, and capped
 // logits. And the values of two activations.
+#include <algorithm>
+
 #include "addons/published/engine/rotary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/ops.h"

@@ -1,5 +1,6 @@
 // A tokenizer of before tokenizer.json, as a folder: vocab.txt alone, or vocab.json, merges.txt and
 // tokenizer_config.json, which a form feed parts. What is accepted encodes a text, and decodes what it made.
+#include <algorithm>
 #include <array>
 #include <cstdio>
 

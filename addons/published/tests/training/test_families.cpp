@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/published/training/gguf.h"
 #include "addons/published/training/published.h"
 #include "answers.h"

@@ -1,5 +1,6 @@
 // What is wrong with a published folder is one line that names it, before the weights take any memory; and what is read
 // comes in every type and spelling that files have.
+#include <algorithm>
 #include <cstring>
 
 #include "addons/published/training/family.h"

@@ -1,5 +1,6 @@
 // GGUF files: every type of blocks by hand, the models of the fixtures as such files, their tokenizers, and what is
 // refused.
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <type_traits>

@@ -2,6 +2,8 @@
 // fits.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/published/tests/training/opened_folder.h"
 #include "addons/published/training/token_task.h"
 #include "engine/support/helpers.h"

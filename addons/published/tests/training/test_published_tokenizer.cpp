@@ -2,6 +2,7 @@
 // tests/fixtures/tokenizers.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <regex>
 

@@ -1,4 +1,6 @@
 // A text in a published model's own tokens: what a step reads of it, and what is refused.
+#include <algorithm>
+
 #include "addons/published/tests/training/small_model.h"
 #include "addons/published/training/passage.h"
 #include "addons/published/training/token_task.h"

@@ -1,4 +1,5 @@
 // These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
+#include <algorithm>
 #include <regex>
 
 #include "addons/recorded/training/log_reader.h"

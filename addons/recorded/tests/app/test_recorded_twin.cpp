@@ -1,5 +1,7 @@
 // A run recorded by PyTorch has the curves of the engine's run of the same weights and batches.
 // tests/fixtures/make.py made the log. The engine's own run is also saved and read as a recorded one.
+#include <algorithm>
+
 #include "addons/recorded/training/log_reader.h"
 #include "addons/recorded/training/recorded_run.h"
 #include "app/support/program.h"

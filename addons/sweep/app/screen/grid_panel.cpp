@@ -2,6 +2,8 @@
 // grid. On the grid a user chooses a cell, or a region.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/plot/plot_axis.h"

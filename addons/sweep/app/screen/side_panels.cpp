@@ -1,6 +1,8 @@
 // The right column shows the cell under the mouse with its curves and wiring, and the chosen region.
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/sweep/app/screen/sweep_screen.h"
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/settings/settings.h"

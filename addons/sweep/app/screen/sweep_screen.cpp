@@ -2,6 +2,8 @@
 
 #include <imgui.h>
 
+#include <algorithm>
+
 #include "addons/sweep/app/sweep_writers.h"
 #include "app/shell/screens.h"
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/sweep/app/cells.h"
 #include "addons/sweep/app/grid_picture.h"
 #include "addons/sweep/app/sweep_plan.h"

@@ -1,4 +1,6 @@
 // normscope parse prints the dependency trees of a trained parser, and their attachment scores.
+#include <algorithm>
+
 #include "addons/systems/training/dependency_parser.h"
 #include "app/commands/commands.h"
 

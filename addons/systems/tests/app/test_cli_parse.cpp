@@ -1,4 +1,6 @@
 // These tests run the command line on treebanks: train with scores in output, log and table, parse, what is refused.
+#include <algorithm>
+
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/image_task.h"
 #include "app/support/commands.h"

@@ -1,6 +1,8 @@
 // These tests have systems beside plain transformers in the Lab: a convolutional network and a parser train, are drawn
 // as the chains that they are and changed by hand; a memory is beside the stream. What needs a residual stream is grey
 // there and says why.
+#include <algorithm>
+
 #include "addons/systems/app/diagram_chain.h"
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"

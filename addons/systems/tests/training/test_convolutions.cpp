@@ -1,5 +1,6 @@
 // These tests cover the convolutional network: its loss and its gradients against the same network in double,
 // differences of which are the derivative; and as a run, which learns, names classes and comes back from a file.
+#include <algorithm>
 #include <random>
 
 #include "addons/systems/engine/convolutions.h"

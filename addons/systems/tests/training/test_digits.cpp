@@ -1,4 +1,5 @@
 // These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
+#include <algorithm>
 #include <initializer_list>
 
 #include "addons/systems/training/image_task.h"

@@ -1,5 +1,7 @@
 // These tests cover the parser: its loss and gradients against a double reference, its settings, a short training
 // against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
+#include <algorithm>
+
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"
 #include "reference/var.h"

@@ -1,5 +1,6 @@
 // These tests cover treebanks: what the reader of CoNLL-U refuses and with which line and column, the round trip, the
 // oracle on every tree of the made-up treebank, the features of a state, attachment scores on cases counted by hand.
+#include <algorithm>
 #include <tuple>
 #include "addons/systems/training/conllu.h"
 #include "addons/systems/training/dependency_parser.h"

@@ -1,6 +1,8 @@
 // These tests demand that normscope tape prints everything of the tape and of the program, as text and as JSON.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/tape-screen/training/listing.h"
 #include "app/support/commands.h"
 #include "engine/cpu/backend_cpu.h"

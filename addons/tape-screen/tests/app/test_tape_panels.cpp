@@ -2,6 +2,8 @@
 // size, what the mouse on them asks for, and what their menus save. What they show is in test_tape_shown.cpp.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/app/step_worker.h"
 #include "addons/tape-screen/tests/app/tape_played.h"

@@ -1,5 +1,7 @@
 // These tests use the Tape screen by name, window-less, over a step of a real run: the head under the mouse, numbers
 // that are the engine's. Keys, rows and menus: ../stories/tape.txt.
+#include <algorithm>
+
 #include "addons/tape-screen/app/shown.h"
 #include "addons/tape-screen/tests/app/tape_fixture.h"
 #include "addons/tape-screen/training/memory_map.h"

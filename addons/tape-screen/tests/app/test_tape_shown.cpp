@@ -1,5 +1,7 @@
 // These tests cover what the middle and the right panel of the Tape screen show, without a window: of every op what the
 // player holds, the check is that of the chosen element, the memory's rectangles are the plan.
+#include <algorithm>
+
 #include "addons/tape-screen/app/panels.h"
 #include "addons/tape-screen/tests/app/tape_played.h"
 #include "app/tex/tex.h"

@@ -1,5 +1,7 @@
 // These tests cover the thread that plays the Tape screen's step: what it shows is what the StepPlayer, the memory map
 // and the check say by themselves; a step that is taken anew, a change of the wiring, times.
+#include <algorithm>
+
 #include "addons/tape-screen/app/step_worker.h"
 
 #include "addons/tape-screen/app/fold_rows.h"

@@ -1,4 +1,6 @@
 // The gradient of one element by differences.
+#include <algorithm>
+
 #include "addons/tape-screen/training/numeric_check.h"
 #include "training/support/small_runs.h"
 

@@ -1,4 +1,6 @@
 // These tests cover a step folded at its loss, and what a change of wiring does to a program.
+#include <algorithm>
+
 #include "addons/tape-screen/training/fold.h"
 #include "addons/tape-screen/training/listing.h"
 #include "engine/ops/rules.h"

@@ -1,4 +1,6 @@
 // These tests cover the few numbers and the small picture that say what is in a tensor.
+#include <algorithm>
+
 #include "addons/tape-screen/training/tensor_summary.h"
 #include "engine/support/helpers.h"
 

@@ -1,4 +1,6 @@
 // These tests hold beam search against all rows of a small random language, and the translator against itself.
+#include <algorithm>
+
 #include "addons/translation/training/translator.h"
 #include "training/support/small_runs.h"
 

@@ -1,6 +1,8 @@
 // These tests train on sentence pairs: pieces, buckets, epochs. Without SentencePiece there is one clear refusal.
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "addons/translation/training/bleu.h"
 #include "addons/translation/training/pairs_task.h"
 #include "addons/translation/training/translator.h"
