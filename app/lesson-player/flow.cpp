@@ -415,8 +415,8 @@ struct Index {
 };
 
 const Index& index(const words::Language& language) {
-  static std::map<const words::Language*, Index> of;
-  return of.try_emplace(&language, language).first->second;
+  static words::Table<Index> all([](const words::Language& of) { return Index(of); });
+  return all.in(language);
 }
 
 /// Accepts a known word and its plural.

@@ -19,31 +19,70 @@ using namespace course;
 
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path,
                std::unique_ptr<Measurer> case_measurer)
-    : course_(std::move(course)),
-      measurer_(std::move(measurer)),
+    : measurer_(std::move(measurer)),
       case_measurer_(case_measurer ? std::move(case_measurer)
                                    : std::make_unique<Worker>(std::function<void()>{}, 1)),
       progress_(progress_path),
       folder_(SavedCurves::folder_beside(progress_path)) {
-  for (const Lesson& lesson : course_.lessons)
-    if (progress_.find(lesson.id)) say_anew(lesson, progress_.of(lesson.id));
+  courses_.push_back(std::make_unique<Course>(std::move(course)));
+  say_progress_anew();
+  const std::vector<Lesson>& lessons = this->course().lessons;
   // The course goes on where it was left: at the first lesson that is not done. Lesson 0 is for who has done none.
   const auto done = [&](const Lesson& lesson) { return progress_.of(lesson.id).done; };
-  const bool begun = std::ranges::any_of(course_.lessons, done);
+  const bool begun = std::ranges::any_of(lessons, done);
   size_t first = 0;
-  while (first + 1 < course_.lessons.size() &&
-         (done(course_.lessons[first]) || (begun && course_.lessons[first].number == 0)))
+  while (first + 1 < lessons.size() && (done(lessons[first]) || (begun && lessons[first].number == 0)))
     ++first;
-  if (!course_.lessons.empty()) choose(first);
+  if (!lessons.empty()) choose(first);
 }
 
 Player::~Player() { stop_measuring(); }
+
+void Player::say_progress_anew() {
+  for (const Lesson& lesson : course().lessons)
+    if (progress_.find(lesson.id)) say_anew(lesson, progress_.of(lesson.id));
+}
+
+void Player::say_in(Course course) {
+  const auto known =
+      std::ranges::find_if(courses_, [&](const auto& one) { return one->words == course.words; });
+  if (known == courses_.end())
+    courses_.push_back(std::make_unique<Course>(std::move(course)));
+  else
+    std::rotate(known, known + 1, courses_.end());
+  say_progress_anew();
+  if (!context_) return;
+  const Lesson* const same = this->course().find(context_->lesson.id);
+  if (!same) return choose(0);
+  const PageKind page = context_->page, left = context_->left;
+  const bool again = context_->again;
+  const view::Answer answer = context_->locked() ? view::Answer{} : this->answer();
+  auto knobs = std::move(context_->knobs);
+  auto chosen = std::move(context_->chosen);
+  auto predicted_for = std::move(context_->predicted_for);
+  choose(static_cast<size_t>(same - this->course().lessons.data()));
+  LessonContext& context = *context_;
+  context.knobs = std::move(knobs);
+  context.chosen = std::move(chosen);
+  context.predicted_for = std::move(predicted_for);
+  predict_->offer(answer, context);
+  if (again) predict_->begin_again(context);
+  if (of_course(page)) {
+    context.page = page;
+    context.left = left;
+  } else if (page != PageKind::Predict) {
+    go(page);
+  } else {
+    context.page = page;
+  }
+}
 
 void Player::choose(size_t index) {
   const auto state = measurer_->state();
   if (context_ && state->running && state->lesson == context_->lesson.id) interrupted_.insert(state->lesson);
   stop_measuring();
-  context_ = std::make_unique<LessonContext>(course_, index, *measurer_, *case_measurer_, progress_, folder_);
+  context_ =
+      std::make_unique<LessonContext>(course(), index, *measurer_, *case_measurer_, progress_, folder_);
   context_->interrupted = &interrupted_;
   auto predict = make_predict_page(*context_);
   predict_ = predict.get();
@@ -87,9 +126,9 @@ void Player::carry_out(const Turn& turn) {
 }
 
 void Player::open(std::string_view id, StepKind step, const view::Answer& answer) {
-  const Lesson* const lesson = course_.find(id);
+  const Lesson* const lesson = course().find(id);
   if (!lesson) throw Error("lesson '{}' is not in this course", id);
-  choose(static_cast<size_t>(lesson - course_.lessons.data()));
+  choose(static_cast<size_t>(lesson - course().lessons.data()));
   predict_->offer(answer, *context_);
   if (step == StepKind::Predict) return;
   const LessonProgress& kept = context_->kept();
@@ -115,12 +154,12 @@ ScreenRequests Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   const Rect footer = rest.take_bottom(compact ? 56.f : 76.f);
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
   if (!context_) {
-    const Rect content = panel(ui, rest, {course_.words->tr("Lessons"), "", "", 0, false});
-    const std::string why = course_.broken.empty()
-                                ? course_.words->tr("There are no lessons beside the program.")
-                                : words::spoken(course_.broken[0].error);
+    const Rect content = panel(ui, rest, {course().words->tr("Lessons"), "", "", 0, false});
+    const std::string why = course().broken.empty()
+                                ? course().words->tr("There are no lessons beside the program.")
+                                : words::spoken(course().broken[0].error);
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
-    ui.mark("lesson/none", rest, why, course_.words->tr("Why there is no course."));
+    ui.mark("lesson/none", rest, why, course().words->tr("Why there is no course."));
     return {};
   }
   context_->size = size;

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/lesson-player/lesson_context.h"
 
@@ -25,7 +26,9 @@ class Player {
   /// Fills `area`, the window below the top bar. Returns its requests: runs for the Lab, a pause of the Lab's runs.
   ScreenRequests draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
-  const course::Course& course() const { return course_; }
+  const course::Course& course() const { return *courses_.back(); }
+  /// Goes on with the course in another language: the same lesson at the same page, with what was answered and set.
+  void say_in(course::Course course);
   /// Opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
   /// tests. An answer from elsewhere is filled in, as far as the lesson can have it, for the learner to commit or to
   /// change; where a prediction was made it waits for a second one.
@@ -47,12 +50,14 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
+  void say_progress_anew();
   void choose(size_t index);
   void go(PageKind page);
   void carry_out(const Turn& turn);
   Page& shown() const { return *pages_[static_cast<size_t>(context_->page)]; }
 
-  course::Course course_;
+  /// The last one is open. The others are in the languages of before: something may still be measured for their lessons.
+  std::vector<std::unique_ptr<const course::Course>> courses_;
   std::unique_ptr<Measurer> measurer_, case_measurer_;
   Progress progress_;
   std::string folder_;                      ///< for data kept between starts; empty: nothing is kept

@@ -19,8 +19,7 @@ using namespace view;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-/// Every row in the language of the window.
-std::map<Metric, Number> with_words() {
+std::map<Metric, Number> in_language(const words::Language& language) {
   std::map<Metric, Number> all;
   for (const Number* row : numbers()) {
     if (!row->id) continue;
@@ -28,7 +27,7 @@ std::map<Metric, Number> with_words() {
     if (!m.term) m.term = m.id;
     for (const char** text :
          {&m.label, &m.by_layer, &m.over_time, &m.question, &m.brief, &m.note, &m.axis, &m.help})
-      *text = tr(*text).c_str();
+      *text = language.tr(*text).c_str();
   }
   return all;
 }
@@ -121,8 +120,8 @@ std::span<const Metric> metrics() {
 }
 
 const Number& info(Metric metric) {
-  static const std::map<Metric, Number> all = with_words();
-  return all.at(metric);
+  static words::Table<std::map<Metric, Number>> all(in_language);
+  return all.in().at(metric);
 }
 
 bool of_any_layer(Metric metric) {

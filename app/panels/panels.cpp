@@ -141,10 +141,9 @@ const Panel kPanelRows[] = {
      .plots = one_a_run<dependency_plots>},
 };
 
-/// The rows in the language of the window.
-std::vector<Panel> spoken_panels() {
+std::vector<Panel> panels_in(const words::Language& language) {
   static std::list<PanelControl> controls;  // a list, because the panels point to its members
-  const auto said = [](const char* text) { return *text ? tr(text).c_str() : text; };
+  const auto said = [&](const char* text) { return *text ? language.tr(text).c_str() : text; };
   std::vector<Panel> all(std::begin(kPanelRows), std::end(kPanelRows));
   for (Panel& panel : all) {
     for (const char** text :
@@ -186,8 +185,8 @@ void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int
 }  // namespace
 
 std::span<const Panel> panels() {
-  static const std::vector<Panel> all = spoken_panels();
-  return all;
+  static words::Table<std::vector<Panel>> all(panels_in);
+  return all.in();
 }
 
 const Panel* find_panel(std::string_view id) {

@@ -91,23 +91,27 @@ constexpr Save kSaves[] = {{view::PlotFormat::Svg},
                            {view::PlotFormat::Pdf, {.grey = true}}};
 constexpr size_t kCopy = std::size(kSaves), kAxis = kCopy + 1;
 
-std::vector<MenuEntry> whole_menu() {
+std::vector<MenuEntry> whole_menu(const words::Language& said) {
   return {
-      {"svg", tr("Save as SVG"),
-       tr("A drawing without loss, into the pictures folder; without cursor and sentence.")},
-      {"png", tr("Save as PNG"),
-       tr("A picture of 1280 × 800 pixels, into the pictures folder; without cursor and sentence.")},
-      {"csv", tr("Save as CSV"), tr("All numbers of the plot with nine digits, into the pictures folder.")},
-      {"figure", tr("Figure for a column"),
-       tr("A PDF for a paper, 84 mm wide with letters of 8 points as outlines, and beside it the data as CSV and "
-          "what the caption needs as text; into the pictures folder.")},
-      {"figure-wide", tr("Figure for two columns"), tr("The same, 174 mm wide.")},
-      {"figure-grey", tr("Figure in greys"), tr("A figure for a column that is printed without colours.")},
-      {"text", tr("Copy as text"), tr("Title, sentence and the values of every line, to paste elsewhere."),
+      {"svg", said.tr("Save as SVG"),
+       said.tr("A drawing without loss, into the pictures folder; without cursor and sentence.")},
+      {"png", said.tr("Save as PNG"),
+       said.tr("A picture of 1280 × 800 pixels, into the pictures folder; without cursor and sentence.")},
+      {"csv", said.tr("Save as CSV"),
+       said.tr("All numbers of the plot with nine digits, into the pictures folder.")},
+      {"figure", said.tr("Figure for a column"),
+       said.tr(
+           "A PDF for a paper, 84 mm wide with letters of 8 points as outlines, and beside it the data as CSV and "
+           "what the caption needs as text; into the pictures folder.")},
+      {"figure-wide", said.tr("Figure for two columns"), said.tr("The same, 174 mm wide.")},
+      {"figure-grey", said.tr("Figure in greys"),
+       said.tr("A figure for a column that is printed without colours.")},
+      {"text", said.tr("Copy as text"),
+       said.tr("Title, sentence and the values of every line, to paste elsewhere."),
        ui::shown_keys("Ctrl+T")},
-      {"log", tr("Logarithmic axis"),
-       tr("Switches the vertical axis between a linear and a logarithmic scale.")},
-      {"reset", tr("Show everything"), tr("Undoes zoom and pan.")}};
+      {"log", said.tr("Logarithmic axis"),
+       said.tr("Switches the vertical axis between a linear and a logarithmic scale.")},
+      {"reset", said.tr("Show everything"), said.tr("Undoes zoom and pan.")}};
 }
 
 }  // namespace
@@ -158,7 +162,8 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
 
 // The entries for axes come last: a heat map has no axis to switch, and its zoom is not reset.
 std::span<const MenuEntry> menu_entries(bool heat) {
-  static const std::vector<MenuEntry> menu = whole_menu();
+  static words::Table<std::vector<MenuEntry>> all(whole_menu);
+  const std::vector<MenuEntry>& menu = all.in();
   return std::span(menu).first(heat ? kAxis : menu.size());
 }
 

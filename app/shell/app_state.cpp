@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <optional>
@@ -130,6 +131,32 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   ui.end_popup();
 }
 
+// Offers every language under its own name.
+void language_button(Ui& ui, const Rect& rect, Screens& screens) {
+  const std::string& now = words::of_window().name();
+  std::string letters = now;  // "DE"
+  for (char& letter : letters) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  ButtonOptions plain{.style = {Face::Sans, type::title}};
+  if (button(ui, "app/language", rect, letters, tr("Language of the window and the course."), plain))
+    ui.open_popup("app/language");
+  std::vector<std::string> names = words::languages();
+  names.insert(names.begin(), "en");
+  const float h = 26, w = 96;
+  const Rect list{rect.right() - w, rect.bottom() + 6, w, h * static_cast<float>(names.size()) + 12};
+  if (!ui.begin_popup("app/language", list)) return;
+  Rect rest = list.inset(6);
+  for (const std::string& name : names) {
+    const words::Language& offered = words::language(name);
+    ButtonOptions o{.selected = name == now, .quiet = true, .style = {Face::Sans, type::body}};
+    if (button(ui, "app/language/" + name, rest.take_top(h).inset(0, 1), offered.say("shell.language.name"),
+               offered.say("shell.language.help"), o)) {
+      set_language(screens, name);
+      ui.close_popup();
+    }
+  }
+  ui.end_popup();
+}
+
 std::string cuda_reason(const BackendState& backend, bool clock) {
   if (!clock) return {};  // nothing in a picture depends on the machine
   if (!backend.cuda.valid()) return cuda_unavailable();
@@ -229,8 +256,10 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
     state.look.dark = !state.look.dark;
   x -= 54 + 6;
   scale_button(ui, {x, cy - h / 2, 54, h}, state.look);
+  x -= 36 + 6;
+  language_button(ui, {x, cy - h / 2, 36, h}, state.screens);
   const bool wide = ui.size().x >= 1400;
-  const float search = wide ? 244.f : narrow(ui) ? 34.f : 78.f;
+  const float search = wide ? 214.f : narrow(ui) ? 34.f : 78.f;
   x -= search + 6;
   if (search_box(ui, {x, cy - h / 2, search, h}, wide)) run_act(state, ui, view::Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};

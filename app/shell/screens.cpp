@@ -32,6 +32,13 @@ std::pair<std::string, course::StepKind> lesson_place(const std::string& name) {
 
 void speak(const LessonsScreen& screen) { words::use(language_of(screen)); }
 
+void set_language(Screens& screens, const std::string& name) {
+  LessonsScreen& lessons = screens.lessons;
+  lessons.language = name;
+  speak(lessons);
+  if (lessons.player) lessons.player->say_in(course::read_course(course::lessons_folder(), name));
+}
+
 lesson_player::Player& player_of(Screens& screens, Lab* lab) {
   LessonsScreen& screen = screens.lessons;
   if (!screen.player) {

@@ -39,7 +39,7 @@ namespace normscope::shell {
 
 struct LessonsScreen {
   std::shared_ptr<lesson_player::Player> player;  // made when the screen is first opened
-  std::string language{};  // of the course, "de"; empty: as NORMSCOPE_LANGUAGE says, or English
+  std::string language{};  // of window and course, "de"; empty: as NORMSCOPE_LANGUAGE says, or English
   bool remembers = true;   // false in safe mode: the course's progress is neither read nor written
 };
 
@@ -85,6 +85,9 @@ ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, c
 
 // Sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);
+// Changes the language of the window and the course, "en" or "de", at once: runs train on, and an open lesson stays at
+// its page.
+void set_language(Screens&, const std::string& name);
 // The player with the course beside the program and the learner's own progress. Runs that `lab` has
 // finished are not measured again; `lab` may be null.
 lesson_player::Player& player_of(Screens&, Lab* lab);

@@ -23,7 +23,7 @@ struct Settings {
   bool welcomed = false;              // the welcome of the first start was answered
   bool more_measurements = false;     // the Lab shows all plots
   bool lesson_offered = false;        // the first lesson was offered, and the offer answered
-  std::string language{};             // of the lessons, "de"; empty: English
+  std::string language{};             // of window and course, "de"; empty: English
   lab::Splits splits{};               // where the gaps between the Lab's panels stand
   std::vector<std::string> recent{};  // files that were opened or saved, newest first
   friend bool operator==(const Settings&, const Settings&) = default;

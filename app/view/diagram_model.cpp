@@ -335,18 +335,18 @@ std::string layers_text(std::vector<int> layers) {
 }
 
 const KindWords& kind_words(NormKind kind) {
-  static const std::vector<KindWords> all = [] {
+  static words::Table<std::vector<KindWords>> all([](const words::Language& language) {
     std::vector<KindWords> rows;
     for (const NormKind one : kNormKinds) {
       const auto of = [&](std::string_view what) -> std::string_view {
-        const std::string* text = words::of_window().find(fmt::format("norms.{}.{}", short_name(one), what));
+        const std::string* text = language.find(fmt::format("norms.{}.{}", short_name(one), what));
         return text ? std::string_view(*text) : std::string_view{};
       };
       rows.push_back({of("token"), of("name"), of("help"), of("group")});
     }
     return rows;
-  }();
-  return all[static_cast<size_t>(kind)];
+  });
+  return all.in()[static_cast<size_t>(kind)];
 }
 
 std::string_view token_text(NormKind kind) {

@@ -125,16 +125,19 @@ Term term_of(std::string_view id, const char* keys, const words::Language& said)
   return term;
 }
 
-}  // namespace
-
-std::span<const Term> glossary(const words::Language& words) {
-  static std::map<const words::Language*, std::vector<Term>> of;
-  std::vector<Term>& terms = of[&words];
-  if (!terms.empty()) return terms;
+std::vector<Term> terms_in(const words::Language& words) {
+  std::vector<Term> terms;
   for (const auto& [file, keys] : {std::pair{"glossary", "glossary.{}.{}"}, {"norms", "norms.{}.term.{}"}})
     for (const std::string_view id : words::language("en").below(file))
       if (Term term = term_of(id, keys, words); !term.text.empty()) terms.push_back(term);
   return terms;
+}
+
+}  // namespace
+
+std::span<const Term> glossary(const words::Language& words) {
+  static words::Table<std::vector<Term>> all(terms_in);
+  return all.in(words);
 }
 
 std::string source_text(const Term& term, const words::Language& words) {

@@ -74,7 +74,7 @@ std::vector<Shortcut> rows() {
   return all;
 }
 
-std::vector<Shortcut> with_words() {
+std::vector<Shortcut> rows_in(const words::Language& language) {
   std::vector<Shortcut> all = rows();
   for (Shortcut& s : all)
     for (const auto& [what, text] : {std::pair("shown", &s.shown),
@@ -82,7 +82,7 @@ std::vector<Shortcut> with_words() {
                                      {"help", &s.help},
                                      {"words", &s.words},
                                      {"group", &s.group}})
-      if (const std::string* found = words::of_window().find(fmt::format("shortcuts.{}.{}", s.id, what)))
+      if (const std::string* found = language.find(fmt::format("shortcuts.{}.{}", s.id, what)))
         *text = *found;
   return all;
 }
@@ -90,8 +90,8 @@ std::vector<Shortcut> with_words() {
 }  // namespace
 
 std::span<const Shortcut> shortcuts() {
-  static const std::vector<Shortcut> all = with_words();
-  return all;
+  static words::Table<std::vector<Shortcut>> all(rows_in);
+  return all.in();
 }
 
 const Shortcut& shortcut_of(Act act) {

@@ -110,6 +110,12 @@ std::optional<bool> system_dark() {
   return {};
 }
 
+std::string system_language() {
+  for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"})
+    if (const char* locale = std::getenv(variable); locale && *locale) return language_in(locale);
+  return {};
+}
+
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds patience) {
   return start_task("desktop", [patience]() -> std::optional<bool> {
     std::string said;

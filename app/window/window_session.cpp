@@ -60,8 +60,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   if (options.scale) state_.look.scale = *options.scale;
   scale_asked_ = options.scale.has_value();
   if (options.dark) state_.look.dark = *options.dark;
-  if (!options.language.empty())
-    state_.screens.lessons.language = options.language == "en" ? "" : options.language;
+  if (!options.language.empty()) state_.screens.lessons.language = options.language;
   shell::speak(state_.screens.lessons);
   if (options.backend) state_.backend.chosen = *options.backend;
   const std::function<void()> wake = [this] {

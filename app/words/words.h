@@ -12,6 +12,8 @@
 #include <concepts>
 #include <functional>
 #include <initializer_list>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -119,10 +121,29 @@ const Language& language(std::string_view name);
 /// The names of the languages that have texts, other than English.
 std::vector<std::string> languages();
 
-/// Chooses the language of the window; the default is English. It must be called before anything is drawn, because
-/// tables keep the texts that they have read.
+/// Chooses the language of the window, from the next text on; the default is English.
 void use(std::string_view name);
 const Language& of_window();
+
+/// A list that keeps its texts, such as that of the plots. It is made once in each language that is asked for, and stays:
+/// what refers into it outlives a change of the window's language.
+template <class List>
+class Table {
+ public:
+  using Make = List (*)(const Language&);
+  explicit Table(Make make) : make_(make) {}
+  const List& in(const Language& language = of_window()) {
+    const std::lock_guard lock(guard_);
+    if (const auto made = made_.find(&language); made != made_.end()) return made->second;
+    return made_.emplace(&language, make_(language)).first->second;
+  }
+
+ private:
+  const Make make_;
+  std::mutex guard_;
+  std::map<const Language*, List> made_;
+};
+
 /// The text of a key in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);

@@ -3,6 +3,8 @@
 
 #include <emscripten.h>
 
+#include <cstdlib>
+
 #include "platforms/web/page.h"
 
 namespace normscope::window {
@@ -23,6 +25,11 @@ std::optional<bool> system_reduced_motion() {
 std::optional<bool> system_dark() {
   if (!web::in_page()) return {};
   return page_prefers_dark() != 0;
+}
+
+std::string system_language() {
+  const char* preferred = std::getenv("LANG");  // made by Emscripten of navigator.languages
+  return web::in_page() && preferred ? language_in(preferred) : "";
 }
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }

@@ -23,6 +23,12 @@ std::optional<bool> system_dark() {
   return light == 0;
 }
 
+std::string system_language() {
+  wchar_t name[LOCALE_NAME_MAX_LENGTH];
+  const int letters = GetUserDefaultLocaleName(name, LOCALE_NAME_MAX_LENGTH);
+  return letters > 0 ? language_in(std::string(name, name + letters - 1)) : "";  // ASCII, as de-DE
+}
+
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
 
 // Windows knows the scale of every monitor.

@@ -203,6 +203,40 @@ struct WindowLanguage {
   ~WindowLanguage() { words::use("en"); }
 };
 
+TEST_CASE("a course that changes its language stays at its page, with what was answered and set",
+          "[player]") {
+  const WindowLanguage window("en");
+  PlayerDriver p;
+  p.open("warm-up", StepKind::Predict);
+  const auto change_to = [&](const std::string& language) {
+    words::use(language);
+    p.player().say_in(read_course(kFolder, language));
+    p.driver.frames(3);
+  };
+  const view::Answer offered = p.player().answer();
+  change_to("de");
+  CHECK(p.player().page() == PageKind::Predict);
+  CHECK(p.player().answer() == offered);
+  CHECK(p.player().lesson()->words->name() == "de");
+
+  p.player().open("warm-up", StepKind::Compare);
+  p.driver.frames(3);
+  const std::string figure = p.player().figure_id();
+  const LessonProgress kept = p.player().progress("warm-up");
+  for (const char* language : {"en", "de", "en"}) {
+    change_to(language);
+    CHECK(p.player().step() == StepKind::Compare);
+    CHECK(p.player().figure_id() == figure);
+    CHECK(p.player().progress("warm-up").committed == kept.committed);
+    CHECK(p.player().course().words->name() == language);
+  }
+  if (p.ui.registry().find("lesson/course")) p.click("lesson/course");
+  p.driver.click("lesson/review");
+  p.driver.frames(3);
+  change_to("de");
+  CHECK(p.player().page() == PageKind::Review);
+}
+
 TEST_CASE("beside the steps too no word of the player is left in English", "[player]") {
   const WindowLanguage window("de");
   std::map<std::string, std::string> words;  // English, German

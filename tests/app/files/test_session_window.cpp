@@ -221,7 +221,7 @@ TEST_CASE("an answer of GNOME that comes late is followed, unless the person cho
 }
 
 TEST_CASE(
-    "the desktop's wishes, less motion and dark windows, are followed until the person says otherwise") {
+    "the desktop's wishes, less motion, dark windows and a language, are followed until the person says otherwise") {
   const test::Folder folder;
   const test::Variable config("XDG_CONFIG_HOME", folder.file("")), motion("NORMSCOPE_REDUCED_MOTION");
   CHECK_FALSE(system_reduced_motion().has_value());
@@ -249,6 +249,22 @@ TEST_CASE(
   fs::remove_all(folder.file("gtk-3.0"));
   folder.write("kdeglobals", "[KDE]\nAnimationDurationFactor=0\n");
   CHECK(system_reduced_motion() == true);
+
+  const test::Variable all("LC_ALL"), messages("LC_MESSAGES"), language("LANG", "de_AT.UTF-8"),
+      ours("NORMSCOPE_LANGUAGE");
+  CHECK(system_language() == "de");
+  CHECK(WindowMemory(true).settings().language == "de");
+  CHECK(WindowMemory(false).settings().language.empty());  // English was chosen: there is a file
+  {
+    const test::Variable first("LC_ALL", "C.UTF-8");
+    CHECK(system_language().empty());
+    CHECK(WindowMemory(true).settings().language.empty());
+  }
+  {
+    const test::Variable first("LC_MESSAGES", "fr_FR");
+    CHECK(system_language() == "fr");
+    CHECK(WindowMemory(true).settings().language.empty());  // there are no French texts
+  }
 
   CHECK(display_scale(1, 1920, 520) == 1);      // 94 px an inch
   CHECK(display_scale(1, 3840, 600) == 1.75f);  // 163

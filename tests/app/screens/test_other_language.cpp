@@ -133,7 +133,6 @@ std::map<std::string, std::set<std::string>> names_by_place() {
 
 }  // namespace
 
-// This case is the first of the file: tables keep the texts that they have read.
 TEST_CASE("other language: every text of a German screen is German, whole and apart, with German numbers") {
   const fixture::Spoken german("de");
   const std::set<std::string> written = texts_of_code();
@@ -144,6 +143,30 @@ TEST_CASE("other language: every text of a German screen is German, whole and ap
     check_numbers(lab.ui, where);
     check_switches(lab.ui, where);
   });
+}
+
+TEST_CASE("other language: an open window changes to German and back, and is as if it had been opened so") {
+  const fixture::Spoken english("en");
+  const std::set<std::string> written = texts_of_code();
+  for (const Stage& stage : test_screens::stages()) {
+    const std::unique_ptr<fixture::LabDriver> lab = stage.make();
+    const auto change_to = [&](const std::string& name) {
+      lab->driver.click("app/language");
+      lab->driver.click("app/language/" + name);
+      lab->driver.move_to(ui::Vec{2, 2});
+      lab->rest();
+      std::multiset<std::string> texts;
+      for (const ui::TextRecord& text : lab->ui.texts()) texts.insert(text.text);
+      return texts;
+    };
+    INFO(stage.name);
+    const auto before = change_to("en");
+    for (const std::string& text : change_to("de"))
+      if (written.contains(text)) FAIL_CHECK("only in English: " << text);
+    for (const std::string& fault : fixture::text_faults(lab->ui)) FAIL_CHECK(fault);
+    CHECK(lab->ui.registry().find("app/language")->value == "DE");
+    CHECK(change_to("en") == before);
+  }
 }
 
 TEST_CASE("other language: a German lesson has German numbers on each of its pages") {

@@ -75,10 +75,8 @@ constexpr std::string_view kCommandGroup = "command";
 constexpr size_t kRulesShown = 6;
 constexpr float kRow = 26, kPanelWidth = 312;
 
-const std::vector<words::Label>& hold_words() {
-  static const std::vector<words::Label> words{words::label("Shown"), words::label("Locked"),
-                                               words::label("Hidden")};
-  return words;
+std::vector<words::Label> hold_words() {
+  return {words::label("Shown"), words::label("Locked"), words::label("Hidden")};
 }
 
 std::string held_title(const Ui& ui, std::string_view name) {
@@ -176,7 +174,7 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
     if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close, tr("Takes this rule away."),
                     quiet))
       removed = rule->first;
-    const std::string& word = hold_words()[static_cast<size_t>(rule->second)].shown;
+    const std::string word = hold_words()[static_cast<size_t>(rule->second)].shown;
     ui.paint().text_in(row.take_right(46, 6), body, ui.theme().ink3, word);
     quiet.left = true;
     const std::string title = ui.paint().fit(body, held_title(ui, rule->first), row.w - 18);
