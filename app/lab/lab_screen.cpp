@@ -445,6 +445,7 @@ ScreenRequests LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bo
   CardOptions card_options{f.size, !f.compact() || bars.cards > 60, {}, held_ && diagram_.dragging};
   for (const RunView& run : view.runs)
     if (pending_.building(run.letter)) card_options.building += run.letter;
+  ui.begin_region("runs");
   if (view.runs.empty() && without_runs_)
     draw_start(f, joined(cards, rest));
   else
@@ -534,6 +535,7 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
   const float width = rest.w;
   if (f.compact()) {
     draw_left(f, rest.take_left(330, gap));
+    f.ui.begin_region("plots");
     draw_compact(measured, rest);
   } else {
     constexpr float kMin = 420, kMax = 520, kTime = 480, kDepth = 402;
@@ -543,7 +545,9 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
     const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
     const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);
     if (few_) draw_more(f, rest.take_bottom(40, gap));
+    f.ui.begin_region("over time");
     draw_column(measured, time, panels::PanelColumn::Time);
+    f.ui.begin_region("by layer");
     draw_column(measured, rest, panels::PanelColumn::Depth);
   }
 }
@@ -612,6 +616,7 @@ void LabScreen::draw_switch(Frame& f, const Rect& head) {
 }
 
 void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
+  f.ui.begin_region("architecture");
   PanelOptions options;
   if (!switched) {
     options.title = tr("Architecture");
@@ -652,6 +657,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
 }
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
+  f.ui.begin_region("settings");
   PanelOptions options;
   // A hint of a change's cost takes the room of "Is it luck?".
   const bool luck = switched || settings_.restart_hint.empty();

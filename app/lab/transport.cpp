@@ -512,6 +512,7 @@ void step_cursor(TransportState& state, const LabView& view, int by) {
 
 void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
                     bool clock, std::vector<session::Command>& commands, std::vector<TimelineMark> marks) {
+  ui.begin_region("transport");
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);

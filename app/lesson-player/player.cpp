@@ -167,11 +167,14 @@ ScreenRequests Player::draw(Ui& ui, const Rect& area, const LabView& view) {
     for (const auto& page : pages_) page->measured(*context_);
     context_->experiment->measured(*context_);
   }
+  ui.begin_region("lessons");
   if (!compact) draw_list(ui, rest.take_left(size == Size::Full ? 264.f : 56.f, gap), *context_);
   carry_out(std::exchange(context_->turn, {}));
   LessonContext& context = *context_;
   context.size = size;
+  ui.begin_region("page");
   shown().draw(ui, rest, context);
+  ui.begin_region("steps");
   draw_footer(ui, footer, context, shown());
   // The control that is meant, until the user has found it.
   const Control* const meant = ui.registry().find(context.lesson.spotlight);

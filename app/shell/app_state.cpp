@@ -353,6 +353,7 @@ void draw_app(AppState& state, Ui& ui) {
   ui.paint().fill(area, ui.theme().bg);
   tab_keys(ui, screens.shown);
   const bool bare = std::ranges::any_of(state.parts, [](const auto& part) { return part->bare(); });
+  ui.begin_region("bar");
   if (bare) {
     help_sheet(state, ui, {ui.size().x - 14, 6});
   } else {
@@ -366,6 +367,7 @@ void draw_app(AppState& state, Ui& ui) {
     state.shell.glossary.clear();
     ui.close_popup();
   }
+  ui.begin_region("screen");
   draw_part(ui, fmt::format("drawing {}", subject_of(screens.shown)).c_str(), area,
             [&] { carry_out(draw_screen(screens, session, state.switches.clock, ui, area), state, ui); });
   if (screens.shown == Screen::Lab && !bare) draw_tour(ui, state.shell.offers);

@@ -62,6 +62,7 @@ void Ui::begin_frame(const FrameOptions& options) {
   animating_ = false;
   move_focus();
   order_.clear();
+  region_.clear();
   last_arrow_owner_ = std::move(arrow_owner_);
   arrow_owner_.clear();
   explained_.reset();
@@ -172,20 +173,48 @@ bool Ui::typing() const { return !edit_.name.empty() || ImGui::GetIO().WantTextI
 
 void Ui::focus(std::string_view name) { focus_ = name; }
 
-// Follows Tab and Shift+Tab through the controls in the order of the last frame.
+// Follows the keys through the controls in the order of the last frame: Tab to the next, F6 to the next region.
 void Ui::move_focus() {
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty() && popup_.empty()) {
     focus_.clear();
     focus_visible_ = false;
   }
-  if (!ImGui::IsKeyPressed(ImGuiKey_Tab) || ctrl() || alt() || order_.empty()) return;
+  const bool tab = ImGui::IsKeyPressed(ImGuiKey_Tab), leap = ImGui::IsKeyPressed(ImGuiKey_F6);
+  if (!(tab || leap) || ctrl() || alt() || order_.empty()) return;
   if (edit_.tab && !edit_.name.empty()) return;
-  auto at = std::ranges::find(order_, focus_);
-  int count = int(order_.size());
-  int next = shift() ? count - 1 : 0;
-  if (at != order_.end()) next = (int(at - order_.begin()) + (shift() ? count - 1 : 1)) % count;
-  focus_ = order_[next];
+  focus_ = tab ? next_stop() : next_region();
   focus_visible_ = true;
+}
+
+namespace {
+
+// The place after `at` of `count`, or before it; from none to the first or the last.
+size_t place_after(size_t at, size_t count, bool back) {
+  if (at >= count) return back ? count - 1 : 0;
+  return (at + (back ? count - 1 : 1)) % count;
+}
+
+}  // namespace
+
+std::string Ui::next_stop() const {
+  const auto at = std::ranges::find(order_, focus_, &Stop::name);
+  return order_[place_after(static_cast<size_t>(at - order_.begin()), order_.size(), shift())].name;
+}
+
+std::string Ui::next_region() {
+  std::vector<std::string> regions;
+  for (const Stop& stop : order_)
+    if (std::ranges::count(regions, stop.region) == 0) regions.push_back(stop.region);
+  size_t here = regions.size();
+  if (const auto at = std::ranges::find(order_, focus_, &Stop::name); at != order_.end()) {
+    here = static_cast<size_t>(std::ranges::find(regions, at->region) - regions.begin());
+    left_[at->region] = focus_;
+  }
+  const std::string& region = regions[place_after(here, regions.size(), shift())];
+  const std::string& last = left_[region];
+  const auto again = std::ranges::find_if(
+      order_, [&](const Stop& stop) { return stop.region == region && stop.name == last; });
+  return again == order_.end() ? std::ranges::find(order_, region, &Stop::region)->name : again->name;
 }
 
 // Whether an enabled control of the last frame is under the mouse that does not contain the centre of `beside`.
@@ -245,12 +274,14 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
 
 void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (!options.enabled || !options.focusable) return;
-  if (popup_.empty() || !inside_popup_.empty()) order_.push_back(name);
+  if (popup_.empty() || !inside_popup_.empty()) order_.push_back({name, region_});
   h.focused = focus_ == name;
   if (!h.focused) return;
   if (options.draw_focus && focus_visible_) {
     const Control& c = registry_.all().back();
-    paint_->outline(c.rect.inset(-3), theme_->ink, 1.5f, options.radius + 3);
+    // Yellow between two dark hairlines: no other outline, such as that of what is selected, looks like it.
+    paint_->outline(c.rect.inset(-3), theme_->on_accent, 4, options.radius + 3);
+    paint_->outline(c.rect.inset(-3), theme_->accent, 2, options.radius + 3);
   }
   if (typing()) return;
   if (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false))

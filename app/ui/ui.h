@@ -5,8 +5,8 @@
 // built on Ui::hit(), which any screen may use for controls of its own (norm tokens, timeline, plot handles).
 //
 // Ui has a focus ring of its own, because ImGui's navigation would take Space and the arrows from the transport. Tab
-// and Shift+Tab walk the enabled controls in drawing order, Enter activates, arrows go to a focused control that asked
-// for them, Escape leaves. The ring is drawn only after the keyboard was used.
+// and Shift+Tab walk the enabled controls in drawing order, F6 and Shift+F6 go from region to region, Enter activates,
+// arrows go to a focused control that asked for them, Escape leaves. The ring is drawn only after the keyboard was used.
 #pragma once
 
 #include <cstddef>
@@ -142,6 +142,10 @@ class Ui {
   /// A mark that shows its help as a tooltip, as a control does.
   void tell(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
+  /// What is drawn from here on, to the next call, is one region of the screen. F6 goes to the control of a region that
+  /// had the focus last, or to its first.
+  void begin_region(std::string_view name) { region_ = name; }
+
   /// The topmost interactive control under the mouse in this frame; empty: none.
   const std::string& under_mouse() const { return under_mouse_; }
 
@@ -237,7 +241,13 @@ class Ui {
     Rect rect, clip;
     Hold hold;
   };
+  /// A stop of Tab, and the region that it is in.
+  struct Stop {
+    std::string name, region;
+  };
   void move_focus();
+  std::string next_stop() const;
+  std::string next_region();
   void follow_hand();
   void draw_part(Vec window_px, Vec whole_px);
   Hold note_place(std::string_view name, const Rect&, bool interactive);
@@ -265,8 +275,10 @@ class Ui {
   std::vector<TextRecord> texts_;
   std::string focus_, press_, shown_focus_;
   bool focus_visible_ = false, press_alone_ = false;
-  std::vector<std::string> order_;              // Tab order of the frame
-  std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
+  std::vector<Stop> order_;  // Tab order of the frame
+  std::string region_;
+  std::unordered_map<std::string, std::string> left_;  // by region: the control that F6 left
+  std::string arrow_owner_, last_arrow_owner_;         // focused control that takes the arrow keys
   std::string tooltip_, under_mouse_;
   std::vector<Rect> above_;  // popups and layers of this frame
   bool covered_ = false;     // by one of the last frame's, at the mouse

@@ -35,6 +35,7 @@ constexpr Shortcut kRows[] = {
     {Act::Gesture, "paint"},
     {Act::Gesture, "paint_next"},
     {Act::Gesture, "focus"},
+    {Act::Gesture, "region"},
     {Act::Gesture, "press"},
     {Act::Gesture, "leave"},
     {Act::Gesture, "zoom"},

@@ -397,8 +397,10 @@ ScreenRequests InsideScreen::draw(Ui& ui, const Rect& area, const LabView& view,
     ui.paint().text_in(line, kBody, detailed.older ? ui.theme().ink3 : ui.theme().ink2,
                        ui.paint().fit(kBody, shown(), line.w));
     ui.mark("inside/sentence", line, whole, tr("What stands out in this text."));
+    ui.begin_region("details");
     if (room) {
       draw_details(ui, rest.take_bottom(kDetails, space::gap), detailed);
+      ui.begin_region("map");
       draw_sides(ui, rest);
     } else {
       Rect switches = rest.take_top(28, 6);

@@ -339,9 +339,12 @@ ScreenRequests TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, b
   const bool compact = size_ == Size::Compact;
   auto [bar, rest, gap] = screen_room(area, size_);
   constexpr float kFold = 740, kLowFold = 556, kColumns = 320;  // which the widest formula needs
+  ui.begin_region("step");
   draw_fold(ui, rest.take_left(compact ? std::min(kLowFold, rest.w - gap - kColumns) : kFold, gap), view,
             clock);
+  ui.begin_region("columns");
   draw_columns(ui, rest);
+  ui.begin_region("transport");
   draw_bar(ui, bar, clock);
   send();
   const bool moving = playing_ || ImGui::IsMouseDown(ImGuiMouseButton_Left);  // where it stops is kept

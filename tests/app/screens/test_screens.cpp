@@ -162,6 +162,18 @@ void check_keys(Keyboard& keys, std::set<std::string>& tried) {
   if (keys.stage.keys != Keys::Reach) check_answers(keys, names, walk.stops, tried);
 }
 
+/// The stops that a key comes to, one press after the other, until it is back at the first.
+std::vector<std::string> round_by(LabDriver& lab, const char* key) {
+  std::vector<std::string> round;
+  lab.ui.focus("");
+  for (size_t most = 1000; most > 0; --most) {
+    lab.driver.key(key);
+    if (std::ranges::count(round, lab.ui.focused()) > 0) break;
+    round.push_back(lab.ui.focused());
+  }
+  return round;
+}
+
 /// The panes that a layout has no room to show side by side.
 std::vector<std::string> panes_of(const LabDriver& lab) {
   std::vector<std::string> panes;
@@ -185,6 +197,44 @@ TEST_CASE("screens: every screen has a stage; the lessons have theirs in test_sh
 
 TEST_CASE("screens: every text is whole and apart, every name is one, every control has help") {
   for (const Stage& stage : stages()) check_stage(stage);
+}
+
+TEST_CASE("screens: F6 goes from region to region and back, and makes the ways of Tab short") {
+  for (const Stage& stage : stages()) {
+    const std::unique_ptr<LabDriver> lab = stage.make();
+    lab->rest();
+    INFO(stage.name);
+    const std::vector<std::string> stops = round_by(*lab, "Tab");
+    std::vector<std::string> entries = round_by(*lab, "F6");
+    CHECK(lab->ui.focused() == entries.front());
+    CHECK(entries.size() >= 3);
+    std::vector<std::string> back = round_by(*lab, "Shift+F6");
+    std::ranges::reverse(back);
+    CHECK(back == entries);
+
+    lab->ui.focus("");
+    lab->driver.key("F6");
+    lab->driver.key("Tab");
+    const std::string left = lab->ui.focused();
+    for (size_t i = 0; i < entries.size(); ++i) lab->driver.key("F6");
+    CHECK(lab->ui.focused() == left);  // where the region was left
+
+    // From the start to each control: F6 or Shift+F6 to a region, then Tab or Shift+Tab.
+    const auto place = [&](const std::string& name) {
+      return static_cast<size_t>(std::ranges::find(stops, name) - stops.begin());
+    };
+    size_t farthest = 0;
+    for (size_t stop = 0; stop < stops.size(); ++stop) {
+      size_t nearest = stops.size();
+      for (size_t e = 0; e < entries.size(); ++e) {
+        const size_t apart = (stop + stops.size() - place(entries[e])) % stops.size();
+        nearest =
+            std::min(nearest, std::min(e + 1, entries.size() - e) + std::min(apart, stops.size() - apart));
+      }
+      farthest = std::max(farthest, nearest);
+    }
+    CHECK(farthest <= 24);
+  }
 }
 
 TEST_CASE(

@@ -189,10 +189,13 @@ ScreenRequests CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view
 
   const bool compact = f.compact();
   auto [bar, rest, gap] = screen_room(area, f.size);
+  ui.begin_region("runs");
   draw_heads(f, rest.take_top(compact ? 62.f : 148.f, gap));
   ask_where(f);
   if (f.has()) {
+    ui.begin_region("over time");
     draw_time(f, rest.take_left(compact ? std::round(rest.w * 0.615f) : std::round(rest.w * 0.63f), gap));
+    ui.begin_region("by layer");
     draw_right(f, rest);
   } else {
     panel(ui, rest, {});

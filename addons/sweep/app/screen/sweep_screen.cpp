@@ -514,11 +514,15 @@ ScreenRequests SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, 
       draw_elsewhere(ui, left);
   }
   if (compact) {
+    ui.begin_region("cell");
     draw_right(ui, rest);
   } else {
+    ui.begin_region("cell");
     draw_right(ui, rest.take_right(size_ == Size::Full ? 432.f : 380.f, gap));
+    ui.begin_region("grid");
     draw_grid_panel(ui, rest);
   }
+  ui.begin_region("transport");
   draw_bar(ui, bar, clock);
   return std::move(asked_);
 }
