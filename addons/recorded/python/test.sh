@@ -29,7 +29,7 @@ fi
 # The program is the one that is built; numpy, pandas, mcp and a notebook's kernel are used where they are.
 export NORMSCOPE="${NORMSCOPE:-$PWD/build/release/normscope}"
 (cd "$package/tests" && PYTHONPATH="$package" \
-  "$python" -m unittest test_lab test_results test_serve test_notebook)
+  "$python" -m unittest test_lab test_results test_model test_serve test_notebook)
 tried=" "
 for other in python3 python3.{9..15} ${NORMSCOPE_PYTHONS:-}; do
   version="$("$other" -c 'import sys; sys.version_info >= (3, 9) and print(sys.version.split()[0])' 2>/dev/null)" || continue
@@ -39,7 +39,7 @@ for other in python3 python3.{9..15} ${NORMSCOPE_PYTHONS:-}; do
   [[ -x "$bare/bin/python" ]] || "$other" -m venv --without-pip "$bare" || continue
   echo "test-python: Python $version without packages" >&2
   bare="$(realpath -s "$bare")"
-  (cd "$package/tests" && PYTHONPATH="$package" "$bare/bin/python" -m unittest test_lab test_results test_plain test_program)
+  (cd "$package/tests" && PYTHONPATH="$package" "$bare/bin/python" -m unittest test_lab test_results test_model test_plain test_program)
 done
 if ! "$python" -c "import torch" 2>/dev/null; then
   echo "skipped make test-python: PyTorch is not installed and no package index is reachable"

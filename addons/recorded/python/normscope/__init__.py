@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from ._grids import study, sweep
     from ._inside import inside
     from ._lab import Comparison, Error, compare, instant
+    from ._model import Model, load
     from ._watch import Recording
 
-__all__ = ["Comparison", "Error", "compare", "inside", "instant", "open", "study", "sweep", "watch"]
-ASKS = {"Comparison": "_lab", "Error": "_lab", "compare": "_lab", "inside": "_inside", "instant": "_lab", "study": "_grids",
-        "sweep": "_grids"}  # what needs the program, and where it is
+__all__ = ["Comparison", "Error", "Model", "compare", "inside", "instant", "load", "open", "study", "sweep", "watch"]
+ASKS = {"Comparison": "_lab", "Error": "_lab", "Model": "_model", "compare": "_lab", "inside": "_inside", "instant": "_lab",
+        "load": "_model", "study": "_grids", "sweep": "_grids"}  # what needs the program, and where it is
 
 
 def __getattr__(name: str) -> Any:

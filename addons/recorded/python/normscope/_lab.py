@@ -13,10 +13,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import Any, Collection, Optional, Union
+from typing import TYPE_CHECKING, Any, Collection, Optional, Union
 
 from . import _program, _show
 from ._show import Error
+
+if TYPE_CHECKING:
+    from ._model import Model
 
 LETTERS = "ABCD"
 EXPECTED = "expected 'X learns', 'X is stuck', 'X learns earlier than Y' or 'X ends lower than Y', each with 'not' before it"
@@ -103,6 +106,11 @@ def text_of(key: str, value: Any, fields: "dict[str, dict[str, Any]]") -> str:
     return text
 
 
+def words_of_settings(settings: "dict[str, Any]", fields: "dict[str, dict[str, Any]]") -> "list[str]":
+    """Returns settings as the program reads them: KEY=VALUE."""
+    return [f"{key}={text_of(key, value, fields)}" for name, value in settings.items() for key in [key_of(name, fields)]]
+
+
 def statement_of(text: str, letters: "Collection[str]") -> "re.Match[str]":
     """Reads a statement on runs of these letters, for Comparison.verdict."""
     said = re.match(r"(not )?([A-D]) (?:(learns earlier|ends lower) than ([A-D])|(learns|is stuck))\Z", text.strip())
@@ -167,12 +175,10 @@ def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, A
         settings = {"preset": wanted} if isinstance(wanted, str) else dict(wanted)
         if letter:
             words += ["--run", f"{letter}={settings.pop('preset', None) or settings.get('placement') or 'post'}"]
-        for name, value in settings.items():
-            key = key_of(name, fields)
-            if key == "run.seed":
+        for word in words_of_settings(settings, fields):
+            if word.startswith("run.seed="):
                 raise Error("[run.seed] is what the seeds are: expected seeds=N")
-            text = text_of(key, value, fields)
-            words += ["--set", f"{letter}:{key}={text}" if letter else f"{key}={text}"]
+            words += ["--set", f"{letter}:{word}" if letter else word]
     return words
 
 
@@ -201,10 +207,18 @@ class Arm:
     def tally(self) -> str:
         return ", ".join(f"{word} {count} of {len(self.seeds)}" for word, count in self.told["verdicts"].items())
 
-    def series(self, pattern: str, seed: Optional[int] = None) -> Any:
-        """Returns numbers of one seed, step by layer, as an array where numpy is there."""
-        _, _, rows = series_of(self._lab.log(), self.letter, seed or self.seeds[0], pattern)
-        return _show.array(rows)
+    def series(self, pattern: str, seed: Optional[int] = None) -> _show.Series:
+        """Returns numbers of one seed, step by layer."""
+        return _show.Series(*series_of(self._lab.log(), self.letter, seed or self.seeds[0], pattern))
+
+    def run(self, seed: Optional[int] = None) -> "Model":
+        """Returns the run of one seed as a model at its last step, to which it is trained again, to the same bits."""
+        from ._model import of_arm
+
+        seed = self.seeds[0] if seed is None else seed
+        if seed not in self.seeds:
+            raise Error(f"run {self.letter} has no seed {seed!r}: expected {', '.join(map(str, self.seeds))}")
+        return of_arm(self._lab.words(), self.letter, seed, self._lab.small)
 
 
 class Comparison(_show.Shown):
@@ -228,13 +242,22 @@ class Comparison(_show.Shown):
         """One row a run and seed, as `compare --json` has them: a DataFrame where pandas is there, else a list."""
         return _show.frame(self.told["runs"])
 
+    @property
+    def small(self) -> bool:
+        """Whether its runs are small."""
+        return str(self.told["format"]).startswith("normscope instant")
+
+    def words(self) -> "list[str]":
+        """Returns the options that train the runs."""
+        if not self._words:
+            raise Error("what trained it is not known: expected a comparison of normscope.compare")
+        return self._words
+
     def log(self) -> str:
         """Returns the runs' log; that of usual runs the program writes from its stored results."""
         if not self._log:
-            if not self._words:
-                raise Error("there is no log of it: expected a comparison of normscope.compare")
             with tempfile.TemporaryDirectory() as folder:
-                run("compare", *self._words, "--store", store(), "--out", folder)
+                run("compare", *self.words(), "--store", store(), "--out", folder)
                 self._log = (pathlib.Path(folder) / "runs.jsonl").read_text()
         return self._log
 
@@ -273,8 +296,7 @@ class Comparison(_show.Shown):
     @property
     def command(self) -> str:
         """The command line that trains these runs again."""
-        return shlex.join(["normscope", "instant" if self.told["format"].startswith("normscope instant") else "compare",
-                           *(self._words or ())])
+        return shlex.join(["normscope", "instant" if self.small else "compare", *(self._words or ())])
 
     @property
     def caption(self) -> str:

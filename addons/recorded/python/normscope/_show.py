@@ -29,6 +29,32 @@ def array(rows: "list[list[Any]]") -> Any:
     return numpy.array(rows, dtype=float)
 
 
+class Series:
+    """Numbers by step: `values` has a row for each of `steps` and a number for each of `columns`, as an array where numpy
+    is there, else as lists. The series itself reads as they do."""
+
+    def __init__(self, columns: "list[str]", steps: "list[int]", rows: "list[list[Any]]") -> None:
+        self.columns, self.steps, self.values = columns, steps, array(rows)
+        if not isinstance(self.values, list):
+            self.values = self.values.reshape(self.shape)  # of no steps, too
+
+    @property
+    def shape(self) -> "tuple[int, int]":
+        return len(self.steps), len(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.values[index]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.values if dtype is None else self.values.astype(dtype)
+
+    def __repr__(self) -> str:
+        return f"<Series of {len(self.steps)} steps: {', '.join(self.columns)}>"
+
+
 def table(heads: "Sequence[str]", rows: "Iterable[Sequence[str]]") -> str:
     """Returns a table in HTML; the first word of each row is its head."""
     head = "".join(f"<th>{html.escape(word)}</th>" for word in heads)
