@@ -51,7 +51,7 @@ def text() -> str:
     fields = _lab.fields_of_runs()
     lines = [line for field in fields.values() for line in lines_of(field)]
     ends = collections.Counter(key.rpartition(".")[2] for key in fields)
-    short = [line for key, field in fields.items() if ends[end := key.rpartition(".")[2]] == 1
+    short = [line for key, field in fields.items() if ends[(end := key.rpartition(".")[2])] == 1
              for line in lines_of({**field, "key": end})[-1:]]
     return HEAD + "\n".join([*lines, "    # One word alone stands for each of these.", *short]) + "\n}, total=False)\n"
 
