@@ -74,9 +74,9 @@ def write_project(stage):
     """Writes the wheel's pyproject.toml, the package's with what the program adds, and returns its version."""
     project = (ROOT / "addons/recorded/python/pyproject.toml").read_text()
     version = found(r'^version = "(.*)"', project)
-    assert 'readme = "README.md"\n' in project and '["py.typed"]' in project
+    assert 'readme = "README.md"\n' in project and '["py.typed", ' in project
     project = project.replace('readme = "README.md"\n', 'readme = "README.md"\nlicense-files = ["LICENSE", "licenses/*"]\n')
-    project = project.replace('["py.typed"]', '["py.typed", "program/**/*"]')
+    project = project.replace('["py.typed", ', '["py.typed", "program/**/*", ')
     project += '\n[project.scripts]\nnormscope = "normscope._program:main"\n'
     extras = "[project.optional-dependencies]\n"
     assert extras in project

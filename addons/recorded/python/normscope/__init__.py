@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from ._lab import Comparison, Error, compare, instant
     from ._model import Model, load
     from ._watch import Recording
+    from ._widget import widget
 
-__all__ = ["Comparison", "Error", "Model", "compare", "inside", "instant", "load", "open", "study", "sweep", "watch"]
+__all__ = ["Comparison", "Error", "Model", "compare", "inside", "instant", "load", "open", "study", "sweep", "watch", "widget"]
 ASKS = {"Comparison": "_lab", "Error": "_lab", "Model": "_model", "compare": "_lab", "inside": "_inside", "instant": "_lab",
-        "load": "_model", "study": "_grids", "sweep": "_grids"}  # what needs the program, and where it is
+        "load": "_model", "study": "_grids", "sweep": "_grids", "widget": "_widget"}  # what needs the program, and where it is
 
 
 def __getattr__(name: str) -> Any:
