@@ -131,7 +131,7 @@ def in_folder(words: "Iterable[str]", name: str) -> "tuple[dict[str, Any], pathl
     """Runs a study of the program with all its files in a folder, and its results in the store as without one."""
     folder = tempfile.TemporaryDirectory()
     try:
-        _lab.run(*words, "--store", _lab.store(), "--out", folder.name)
+        _lab.run(*words, "--store", _lab.store(), "--out", folder.name, watched=True)
         path = pathlib.Path(folder.name)
         return json.loads((path / f"{name}.json").read_text()), path, folder
     except BaseException:

@@ -25,35 +25,37 @@ LETTERS = "ABCD"
 EXPECTED = "expected 'X learns', 'X is stuck', 'X learns earlier than Y' or 'X ends lower than Y', each with 'not' before it"
 
 
-def run(*words: str) -> str:
-    """Runs the program, passes its progress on to a terminal, and returns its output. An interruption goes to the
-    program, which keeps what is trained, and then to the caller."""
+def run(*words: str, watched: bool = False) -> str:
+    """Runs the program and returns its output; of a watched one that is its progress, which is shown instead. An
+    interruption goes to the program, which keeps what is trained, and then to the caller."""
     program = _program.find()
     if not program:
         raise Error(_program.nowhere())
     with tempfile.TemporaryFile() as output:
+        streams: "dict[str, Any]" = {"stdout": output, "stderr": subprocess.PIPE}
+        if watched:
+            streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         try:
-            started = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.PIPE,
-                                       start_new_session=True, env=_program.environment(program))
+            started = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, start_new_session=True,
+                                       env=_program.environment(program), **streams)
         except OSError as error:
             raise Error(f"{program}: {error.strerror}") from None
-        last = ""
-        assert started.stderr
+        last, progress = "", _show.Progress()
+        lines = started.stdout if watched else started.stderr
+        assert lines
         try:
-            for line in started.stderr:
+            for line in lines:
                 last = line.decode(errors="replace").strip() or last
-                if sys.stderr is not None and sys.stderr.isatty():
-                    sys.stderr.write("\r\x1b[K" + last)
-                    sys.stderr.flush()
+                if watched and re.search(r" step \d+ of \d+ ", last):
+                    progress.show(last)
             code = started.wait()
         except BaseException:
             started.send_signal(signal.SIGINT)
             started.communicate()
             raise
         finally:
-            started.stderr.close()
-            if last and sys.stderr is not None and sys.stderr.isatty():
-                sys.stderr.write("\r\x1b[K")
+            lines.close()
+            progress.end()
         if code != 0:
             raise Error(refusal(last) or f"{program} ended with {code}")
         output.seek(0)
@@ -226,7 +228,7 @@ class Comparison(_show.Shown):
     where the program keeps no results of them."""
 
     def __init__(self, told: "dict[str, Any]", words: "Optional[list[str]]", log: str = "") -> None:
-        self.told, self._words, self._log, self._svg = told, words, log, ""
+        self.told, self._words, self._log, self._svg, self._plot = told, words, log, "", "loss"
         self.link: str = told.get("link", "")  # `normscope --link` opens it, as the page does behind its "#"
         self.pairs = told["pairs"]
         self.arms = {arm["run"]: Arm(self, arm) for arm in told["arms"]}
@@ -291,6 +293,7 @@ class Comparison(_show.Shown):
                     shutil.copyfile(drawn[plot].with_suffix(ending), target.with_suffix(ending))
             except OSError as error:
                 raise Error(f"figure {str(target)!r}: {error.strerror}") from None
+        self._plot = plot
         return target
 
     @property
@@ -300,10 +303,11 @@ class Comparison(_show.Shown):
 
     @property
     def caption(self) -> str:
-        """What a caption needs: runs, settings that differ, seeds, ends, the rule of the verdicts, and the command."""
+        """What a caption of the last figure needs, or of the losses: what it shows, runs, settings that differ, seeds, ends,
+        the rule of the verdicts, and the command."""
         with tempfile.TemporaryDirectory() as folder:
             self._draw(folder, "--figure", folder)
-            words = (pathlib.Path(folder) / "loss.txt").read_text()
+            words = (pathlib.Path(folder) / f"{self._plot}.txt").read_text()
         facts = "\n".join(words.splitlines()[:-2]).rstrip()  # the program's own command reads the log, which is gone
         return (f"{facts}\n\nA finding needs three seeds or more that agree; five or more that all agree hold.\n"
                 f"This command trains the runs:\n{self.command}\n")
@@ -370,7 +374,7 @@ def compare(*, seeds: int = 5, steps: Optional[int] = None, size: str = "usual",
     words += asked_seeds
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "compare.json"
-        run("compare", *words, "--json", str(path))
+        run("compare", *words, "--json", str(path), "--csv", folder + "/rows.csv", watched=True)  # JSON alone has no progress
         return Comparison(json.loads(path.read_text()), words)
 
 

@@ -41,8 +41,9 @@ async def follow(started: "asyncio.subprocess.Process") -> str:
     """Waits for the program's end, and tells its progress on; returns the last line that it said. Progress only goes up,
     as the protocol wants it: looking through the store is none."""
     told, last, done = TOLD.get(), "", -1
-    assert started.stderr
-    async for line in started.stderr:
+    lines = started.stdout or started.stderr
+    assert lines
+    async for line in lines:
         last = line.decode(errors="replace").strip() or last
         at = re.match(r"training +step (\d+) of (\d+)", last)
         if told and at and int(at[1]) > done:
@@ -52,17 +53,20 @@ async def follow(started: "asyncio.subprocess.Process") -> str:
     return last
 
 
-async def run(words: "list[str]", seconds: float) -> str:
-    """Runs the program and returns its output. At the end of the time, and when the request is cancelled, it is
-    interrupted and keeps what is trained, so that the same request goes on from there."""
+async def run(words: "list[str]", seconds: float, watched: bool = False) -> str:
+    """Runs the program and returns its output, which of a watched one is its progress. At the end of the time, and when
+    the request is cancelled, it is interrupted and keeps what is trained, so that the same request goes on from there."""
     program = _program.find()
     if not program:
         raise _lab.Error(_program.nowhere())
     with tempfile.TemporaryFile() as output:
+        streams: "dict[str, Any]" = {"stdout": output, "stderr": asyncio.subprocess.PIPE}
+        if watched:
+            streams = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT}
         try:
-            started = await asyncio.create_subprocess_exec(program, *words, stdin=asyncio.subprocess.DEVNULL, stdout=output,
-                                                           stderr=asyncio.subprocess.PIPE, start_new_session=True,
-                                                           env=_program.environment(program))
+            started = await asyncio.create_subprocess_exec(program, *words, stdin=asyncio.subprocess.DEVNULL,
+                                                           start_new_session=True, env=_program.environment(program),
+                                                           **streams)
         except OSError as error:
             raise _lab.Error(f"{program}: {error.strerror}") from None
         try:
@@ -165,7 +169,7 @@ class Referee:
         """Trains what the words of a study ask for; returns its JSON."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "told.json"
-            await run([*words, "--json", str(path)], seconds)
+            await run([*words, "--json", str(path), "--csv", folder + "/rows.csv"], seconds, watched=True)  # JSON alone has no progress
             told: "dict[str, Any]" = json.loads(path.read_text())
             return told
 

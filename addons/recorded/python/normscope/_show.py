@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import sys
 from typing import Any, Iterable, Sequence
 
 
@@ -61,6 +62,35 @@ def table(heads: "Sequence[str]", rows: "Iterable[Sequence[str]]") -> str:
     lines = "".join(f"<tr><th>{html.escape(first)}</th>" + "".join(f"<td>{html.escape(word)}</td>" for word in rest) + "</tr>"
                     for first, *rest in rows)
     return f"<table><tr>{head}</tr>{lines}</table>"
+
+
+class Progress:
+    """A line that says how far the program is, in the place of the one before it: in a notebook, or on a terminal."""
+
+    def __init__(self) -> None:
+        self._display: Any = None
+        self._line = ""
+
+    def show(self, line: str) -> None:
+        self._line = line
+        ipython = sys.modules.get("IPython")  # a notebook has imported it
+        shell = ipython.get_ipython() if ipython else None
+        if hasattr(shell, "kernel"):
+            words = {"text/plain": line}
+            if self._display is None:
+                from IPython.display import display
+
+                self._display = display(words, raw=True, display_id=True)
+            else:
+                self._display.update(words, raw=True)
+        elif sys.stderr is not None and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K" + line)
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        """Takes the line away."""
+        if self._line:
+            self.show("")
 
 
 class Shown:

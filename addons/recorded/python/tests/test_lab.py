@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import multiprocessing
 import os
@@ -48,6 +49,11 @@ class Grammar(unittest.TestCase):
         for statement in ("", "A", "A wins", "A learns earlier than A", "C learns", "A learns earlier than D", "a learns"):
             with self.subTest(statement), self.assertRaises(normscope.Error):
                 self.lab.verdict(statement)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def verdicts_of_a_fork(queue: "multiprocessing.Queue[list[str]]") -> None:
@@ -110,6 +116,19 @@ class Trained(OfProgram):
                              ({"A": "post", "B": "pre", "seeds": 0}, "seeds 0")):
             with self.subTest(line), self.assertRaisesRegex(normscope.Error, line):
                 normscope.compare(**wanted)
+
+    def test_progress_is_shown_in_its_place(self) -> None:
+        """On a terminal; test_notebook.py has a notebook."""
+        for size in ({"seeds": 3}, {"seeds": 1}):  # of the second what is in the store
+            with mock.patch.object(sys, "stderr", Terminal()) as terminal:
+                normscope.compare(A="post", B="pre", **size, **TINY)
+            shown = terminal.getvalue().split("\r\x1b[K")
+            self.assertEqual((shown[0], shown[-1]), ("", ""))
+            self.assertRegex(" ".join(shown), r"step \d+ of \d+ .* s left")
+            self.assertNotIn("wrote", terminal.getvalue())
+        with mock.patch.object(sys, "stderr", io.StringIO()) as pipe:
+            normscope.compare(A="post", B="pre", seeds=4, **TINY)
+        self.assertEqual(pipe.getvalue(), "")
 
     def test_a_forked_process_compares(self) -> None:
         context = multiprocessing.get_context("fork")

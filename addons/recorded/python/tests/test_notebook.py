@@ -34,8 +34,12 @@ losses = np.hstack([lab.C.series("loss", seed=seed) for seed in lab.C.seeds])
 assert losses.shape == (lab.told["steps"], 5) and np.isfinite(losses).all()
 losses.mean(axis=1)[-1]
 """, """
+from normscope import _show
+lines, show = [], _show.Progress.show
+_show.Progress.show = lambda progress, line: (lines.append(line), show(progress, line))
 small = dict(layers=2, d_model=16, steps=60)
 usual = ns.compare(A="post", B="pre", seeds=3, **small)
+assert lines[-1] == "" and any("training  step" in line and "s left" in line for line in lines), lines
 assert isinstance(usual.table, pd.DataFrame)
 usual.table[["run", "seed", "loss"]].groupby("run").loss.mean()
 """, """
@@ -100,6 +104,8 @@ class Notebook(unittest.TestCase):
         for place in (0, 4, 7, 11):
             self.assertIn("data:image/svg+xml", shown(place)["text/html"])
             self.assertIn("<table>", shown(place)["text/html"])
+        progress = [one.data["text/plain"] for one in outputs[3] if one.output_type == "display_data"]
+        self.assertEqual(progress, [""])  # one place, where nothing is left at the end
         self.assertRegex(said(1), r"\Aholds in 5 of 5 pairs .*\ndoes not hold in 5 of 5 pairs")
         self.assertIn("'psot' is unknown", said(6))
         self.assertIn("This command trains the runs:\nnormscope instant --run A=post", said(9))

@@ -122,7 +122,10 @@ class Asked(OfProgram):
         self.assertRegex(drawn.read_bytes().decode("latin-1"), r"/MediaBox \[0 0 340\.1")  # 120 mm in points
         self.assertTrue((self.folder / "fig1.csv").read_text().startswith("series,step,"))
         self.assertEqual(ElementTree.parse(lab.figure(self.folder / "d.svg", plot="difference")).getroot().tag, SVG)
+        self.assertTrue(lab.caption.startswith("Difference to A: "), lab.caption)
+        lab.figure(self.folder / "loss.pdf")
         caption = lab.caption
+        self.assertTrue(caption.startswith("Loss: "), caption)
         for words in ("Pre-LN", "1 setting differs", "2 seeds", "normscope compare --run A=post --run B=pre", "--seeds 2"):
             self.assertIn(words, caption)
         self.assertNotIn("/tmp", caption)
@@ -155,7 +158,8 @@ class Asked(OfProgram):
 
     def test_a_study_has_parts_and_a_page(self) -> None:
         real = _lab.run
-        with mock.patch.object(_lab, "run", lambda *words: real(*words, "--stored")):  # 72 runs are too many for a test
+        few = mock.patch.object(_lab, "run", lambda *words, **more: real(*words, "--stored", **more))
+        with few:  # 72 runs are too many for a test
             answer = normscope.study("streams", quick=True)
         self.assertTrue(answer.markdown.startswith("# "))
         self.assertEqual(len(answer.parts), 2)

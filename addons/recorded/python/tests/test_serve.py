@@ -46,8 +46,8 @@ settings*) echo '[]' ;;
              echo 'about 1 s on 2 cores' ;;
 instant*) cat FOLDER/instant.json ;;
 *) trap 'sleep 0.2; touch FOLDER/kept; exit 130' INT
-   echo 'looking through the store  step 900 of 900' >&2
-   for step in 3 3 2 40; do echo "training  step $step of 60  1 of 6 runs" >&2; done
+   echo 'looking through the store  step 900 of 900'
+   for step in 3 3 2 40; do echo "training  step $step of 60  1 of 6 runs"; done
    touch FOLDER/started
    while :; do sleep 0.05; done ;;
 esac
@@ -144,7 +144,14 @@ class Server(unittest.TestCase):
     @in_a_folder
     async def test_comparisons(self, folder: str) -> None:
         async with served(folder) as client:
-            for seeds in (3, 5, 3):
+            progress: "list[float]" = []
+
+            async def heard(done: float, total: Any, words: Any) -> None:
+                progress.append(done)
+
+            await client.session.call_tool("compare", {"runs": RUNS, "seeds": 3, "steps": 9}, progress_callback=heard)
+            self.assertEqual(progress[-1:], [54])
+            for seeds in (5, 3):
                 told = await client.ask("compare", runs=RUNS, seeds=seeds, steps=8)
                 self.assertEqual([len(arm["seeds"]) for arm in told["arms"]], [seeds, seeds])
             small = await client.ask("instant", runs=RUNS)
