@@ -263,15 +263,36 @@ experiments::Arm arm_of(const RunView& run, double level) {
   return arm;
 }
 
-/// Writes every step of a run, and of its reruns with other seeds the losses.
-void log_arm(RunLog& log, const RunView& run, const RunResult& result) {
+/// The state in which a run of this verdict has ended, as Run::state() has it.
+RunState ended(const Verdict& verdict) {
+  if (verdict == Verdict::NotFinite) return RunState::NonFinite;
+  if (verdict == Verdict::Stuck) return RunState::Stuck;
+  if (verdict == Verdict::TooSlow) return RunState::Slow;
+  return verdict == Verdict::Diverges ? RunState::Diverging : RunState::Finished;
+}
+
+/// Writes every step of a run, and of its reruns with other seeds the losses, which are all that is kept of them.
+void log_arm(RunLog& log, const RunView& run, const RunResult& result, const experiments::Arm& arm) {
   log.steps(result.label, *run.history);
-  const std::vector<float> rates = run.history->rate().values;  // of all seeds
-  for (const RunSpread::Seed& rerun : run.spread->each)
-    for (size_t i = 0; rerun.seed != result.label.seed && i < rerun.losses->size(); ++i)
-      log.step({run.letter, rerun.seed}, static_cast<int32_t>(i) + 1, (*rerun.losses)[i],
-               i < rates.size() ? rates[i] : std::numeric_limits<double>::quiet_NaN(), {}, {}, std::nullopt);
   log.result(result);
+  const std::vector<float> rates = run.history->rate().values;  // of all seeds
+  for (const RunSpread::Seed& rerun : run.spread->each) {
+    if (rerun.seed == result.label.seed) continue;
+    RunResult other = result;
+    other.label.seed = other.spec.seed = rerun.seed;
+    other.step = static_cast<int32_t>(rerun.losses->size());
+    for (size_t i = 0; i < rerun.losses->size(); ++i)
+      log.step(other.label, static_cast<int32_t>(i) + 1, (*rerun.losses)[i],
+               i < rates.size() ? rates[i] : std::numeric_limits<double>::quiet_NaN(), {}, {}, std::nullopt);
+    const experiments::SeedEnd& end = *std::ranges::find(arm.seeds, rerun.seed, &experiments::SeedEnd::seed);
+    other.verdict = end.verdict;
+    other.state = ended(end.verdict);
+    other.window = loss_window(other.step, {});
+    other.loss = end.loss;
+    other.unigram = end.level;
+    other.validation = std::numeric_limits<double>::quiet_NaN();
+    log.result(other);
+  }
 }
 
 /// When results were there, in milliseconds.
@@ -321,7 +342,7 @@ Exit run_instant(const MainOptions& options, bool as_json, const std::string& lo
   }
   if (!log.empty()) {
     RunLog file(log, *view->runs.front().data);
-    for (size_t i = 0; i < results.size(); ++i) log_arm(file, view->runs[i], results[i]);
+    for (size_t i = 0; i < results.size(); ++i) log_arm(file, view->runs[i], results[i], arms[i]);
     file.check();
   }
   if (!as_json) {

@@ -99,6 +99,9 @@ class Asked(OfProgram):
         last = [row[0] for row in lab.B.series("loss", seed=3)][-1]
         self.assertTrue(lab.B.band[0] - 0.5 < last < lab.B.band[1] + 0.5)
         self.assertIn("loss", " ".join(picture_in(lab._repr_html_()).itertext()))
+        caption = lab.caption  # the reruns are seeds of their runs, and no runs of their own
+        self.assertRegex(caption, r"A  Post-LN.* 5 seeds +baseline\nB .* 5 seeds\n\n1 setting differs")
+        self.assertNotIn("\nC ", caption)
         self.assertIn("instant=on", lab.link)
         told = subprocess.run([str(_program.find()), "instant", "--link", lab.link, "--json"], check=True,
                               capture_output=True, text=True).stdout
