@@ -30,9 +30,9 @@ window.leave = widget.render({ model, el: document.getElementById("here") });
 
 
 class NotebookPage:
-    """Serves the page for the widget that `cells` make, in a kernel that is started for it."""
+    """Serves the page for the widget that was made last in a kernel that is started for it."""
 
-    def __init__(self, cells: str, environment: "dict[str, str]", folder: str) -> None:
+    def __init__(self, environment: "dict[str, str]", folder: str) -> None:
         from jupyter_client.manager import start_new_kernel
 
         self.manager, self.client = start_new_kernel(kernel_name="python3", env=environment, cwd=folder)
@@ -40,12 +40,11 @@ class NotebookPage:
         self.comm = ""
         self.said = ""
         self.idle: "queue.SimpleQueue[str]" = queue.SimpleQueue()
-        self.updates: "queue.SimpleQueue[dict[str, Any]]" = queue.SimpleQueue()
+        self._pages: "list[queue.SimpleQueue[dict[str, Any]]]" = []  # of each what it has not heard
         self._sends = threading.Lock()
         self._ended = False
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
-        self.run(cells)
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}/"
@@ -86,7 +85,8 @@ class NotebookPage:
                 self.comm, self.state = content["comm_id"], content["data"]["state"]
             elif kind == "comm_msg" and content["comm_id"] == self.comm and content["data"]["method"] == "update":
                 self.state.update(content["data"]["state"])
-                self.updates.put(content["data"]["state"])
+                for updates in self._pages:
+                    updates.put(content["data"]["state"])
 
     def _send(self, content: Any) -> None:
         data = {"comm_id": self.comm, "data": {"method": "custom", "content": content}}
@@ -107,19 +107,25 @@ class NotebookPage:
 
             def do_GET(self) -> None:
                 if self.path == "/updates":
-                    self.begin("text/event-stream")
-                    while not page._ended:
-                        try:
-                            self.wfile.write(f"data: {json.dumps(page.updates.get(timeout=0.2))}\n\n".encode())
-                        except queue.Empty:
-                            continue
-                        except OSError:
-                            return
-                    return
+                    return self.follow()
                 kind, text = {"/": ("text/html", PAGE), "/state": ("application/json", json.dumps(page.state)),
                               "/widget.js": ("text/javascript", page.state["_esm"])}.get(self.path, ("text/plain", ""))
                 self.begin(kind)
                 self.wfile.write(text.encode())
+
+            def follow(self) -> None:
+                """Sends what is, and then what changes."""
+                self.begin("text/event-stream")
+                updates: "queue.SimpleQueue[dict[str, Any]]" = queue.SimpleQueue()
+                page._pages.append(updates)
+                updates.put(dict(page.state))
+                while not page._ended:
+                    try:
+                        self.wfile.write(f"data: {json.dumps(updates.get(timeout=0.2))}\n\n".encode())
+                    except queue.Empty:
+                        continue
+                    except OSError:  # the page is closed
+                        return
 
             def do_POST(self) -> None:
                 page._send(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))

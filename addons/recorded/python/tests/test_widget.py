@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import sys
+import tempfile
 import time
 import unittest
 from typing import Any
@@ -175,23 +176,37 @@ watch.observe(document.body, { subtree: true, childList: true, attributes: true 
 
 @unittest.skipIf(without_browser(), without_browser())
 class InChromium(OfProgram):
-    def setUp(self) -> None:
-        super().setUp()
+    """One kernel and one browser for all; each test has a widget and a page."""
+
+    @classmethod
+    def setUpClass(cls) -> None:
         sys.path.insert(0, str(ROOT / "tests/web"))
-        self.addCleanup(sys.path.remove, str(ROOT / "tests/web"))
+        cls.addClassCleanup(sys.path.remove, str(ROOT / "tests/web"))
         from cdp import Chromium
+
+        cls.kernel = cls.new_kernel()
+        cls.addClassCleanup(cls.kernel.close)
+        cls.browser = Chromium(webgl=False)
+        cls.addClassCleanup(cls.browser.close)
+
+    @staticmethod
+    def new_kernel() -> Any:
         from notebook_page import NotebookPage
 
         sources = str(pathlib.Path(normscope.__file__).parents[1])
-        self.kernel = NotebookPage('import normscope as ns\nw = ns.widget(A="post", B="pre", layers=6)',
-                                   {**os.environ, "PYTHONPATH": sources}, str(self.folder))
-        self.addCleanup(self.kernel.close)
-        self.browser = Chromium(webgl=False)
-        self.addCleanup(self.browser.close)
+        kernel = NotebookPage({**os.environ, "PYTHONPATH": sources}, tempfile.gettempdir())
+        kernel.run("import normscope as ns")
+        return kernel
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.kernel.run('w = ns.widget(A="post", B="pre", layers=6)')
+        self.addCleanup(self.kernel.run, "w.close()")
         self.page = self.open()
 
     def open(self, scheme: str = "light") -> Any:
         page = self.browser.page(800, 640, scheme=scheme)
+        self.addCleanup(page.close)
         page.open(self.kernel.url)
         self.wait_for(page, {"A": "stuck", "B": "learns since step 31"})
         return page
@@ -268,10 +283,11 @@ class InChromium(OfProgram):
         program = int(self.kernel.run("print(w._trainer._held._process.pid)"))
         os.kill(program, 0)
         self.assertEqual(self.kernel.run("w.close(); print(w._trainer._held._process.poll())").strip(), "-9")
-        other = int(self.kernel.run("v = ns.widget(A='post', B='pre'); print(v._trainer._held._process.pid)"))
-        self.kernel.close()
+        kernel = self.new_kernel()
+        program = int(kernel.run("w = ns.widget(A='post', B='pre'); print(w._trainer._held._process.pid)"))
+        kernel.close()
         with self.assertRaises(ProcessLookupError):
-            os.kill(other, 0)
+            os.kill(program, 0)
 
 
 if __name__ == "__main__":
