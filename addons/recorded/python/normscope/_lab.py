@@ -13,13 +13,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-from typing import TYPE_CHECKING, Any, Collection, Optional, Union
+from typing import TYPE_CHECKING, Any, Collection, Dict, Optional, Union
 
 from . import _program, _show
 from ._show import Error
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # type checkers know typing_extensions without the package
+    from typing_extensions import Unpack
+
     from ._model import Model
+    from ._settings import Settings, Words
+
+    Wanted = Union[str, Settings, Dict[str, Any], None]  # a preset's name, or settings
 
 LETTERS = "ABCD"
 EXPECTED = "expected 'X learns', 'X is stuck', 'X learns earlier than Y' or 'X ends lower than Y', each with 'not' before it"
@@ -165,7 +170,7 @@ def steps_words(steps: "Optional[int]") -> "list[str]":
     return [] if steps is None else ["--steps", str(steps)]
 
 
-def words_of(runs: "dict[str, Union[str, dict[str, Any]]]", common: "dict[str, Any]") -> "list[str]":
+def words_of(runs: "dict[str, Any]", common: "dict[str, Any]") -> "list[str]":
     """Returns the options of the runs for the program's command line."""
     if list(runs) != list(LETTERS[:len(runs)]) or len(runs) < 2:
         raise Error(f"runs {', '.join(runs) or 'none'}: expected A and B, and then C and D")
@@ -359,13 +364,14 @@ def strength(agrees: bool, strong: bool) -> str:
     return ("holds" if strong else "leans") if agrees else ("does not hold" if strong else "leans against")
 
 
-def compare(*, seeds: int = 5, steps: Optional[int] = None, size: str = "usual", **settings: Any) -> Comparison:
-    """Trains two to four runs, `A=` to `D=`, a preset's name or settings each; other names are settings of all."""
-    runs = {letter: settings.pop(letter) for letter in LETTERS if letter in settings}
+def compare(*, A: "Wanted" = None, B: "Wanted" = None, C: "Wanted" = None, D: "Wanted" = None, seeds: int = 5,
+            steps: Optional[int] = None, size: str = "usual", **settings: "Unpack[Words]") -> Comparison:
+    """Trains two to four runs, a preset's name or settings each; `settings` are those of all."""
+    runs = {letter: wanted for letter, wanted in zip(LETTERS, (A, B, C, D)) if wanted is not None}
     if size not in ("usual", "small") or size == "small" and seeds != 5:
         raise Error(f"size {size!r} with {seeds} seeds: expected 'usual', or 'small' with its five seeds")
     asked_seeds = seeds_words(seeds)
-    words = words_of(runs, settings) + steps_words(steps)
+    words = words_of(runs, {**settings}) + steps_words(steps)
     if size == "small":
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "runs.jsonl"
@@ -378,6 +384,7 @@ def compare(*, seeds: int = 5, steps: Optional[int] = None, size: str = "usual",
         return Comparison(json.loads(path.read_text()), words)
 
 
-def instant(**settings: Any) -> Comparison:
+def instant(*, A: "Wanted" = None, B: "Wanted" = None, C: "Wanted" = None, D: "Wanted" = None,
+            steps: Optional[int] = None, **settings: "Unpack[Words]") -> Comparison:
     """Trains the same runs small, over five seeds, in a second or so. Of the sizes that you set, only the layers stay."""
-    return compare(size="small", **settings)
+    return compare(A=A, B=B, C=C, D=D, steps=steps, size="small", **settings)

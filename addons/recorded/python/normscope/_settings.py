@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict, Union
 
-Settings = TypedDict("Settings", {
+Whole = TypedDict("Whole", {
     "preset": str,  # a preset's name, the settings of which these change
     # architecture (by default decoder). A decoder predicts the next symbol, an encoder sees the whole row and fills
     # in what is hidden or names its class, an encoder-decoder writes one row after reading another. Two are no
@@ -328,7 +328,9 @@ Settings = TypedDict("Settings", {
     # seed, 0 to 9.00719925474099e+15 (by default 1). Decides all chance: initial weights, batches, dropout. Runs with
     # one seed differ only by their settings.
     "run.seed": int,
-    # One word alone stands for each of these.
+}, total=False)
+
+Words = TypedDict("Words", {  # each stands for the one key above that ends in it
     "architecture": Literal["decoder", "encoder", "encoder-decoder", "convolutional", "parser"],
     "layers": int,
     "encoder_layers": int,
@@ -403,7 +405,6 @@ Settings = TypedDict("Settings", {
     "dropout_attention": float,
     "dropout_activation": float,
     "batch": int,
-    "steps": int,
     "init_from": Union[str, int, float],
     "reuse_gradients": bool,
     "lr": float,
@@ -441,3 +442,9 @@ Settings = TypedDict("Settings", {
     "punctuation": bool,
     "consecutive": bool,
 }, total=False)
+
+
+class Settings(Whole, Words, total=False):
+    """The settings of a run."""
+
+    steps: int  # a word as those above; functions have it as an argument of their own

@@ -1,4 +1,4 @@
-"""`python -m normscope._stubs` writes `_settings.py`, the settings of a run as a TypedDict, from the program's own table;
+"""`python -m normscope._stubs` writes `_settings.py`, the settings of a run as TypedDicts, from the program's own table;
 with --check it writes nothing and exits with 1 where the file is another."""
 from __future__ import annotations
 
@@ -19,8 +19,20 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict, Union
 
-Settings = TypedDict("Settings", {
+Whole = TypedDict("Whole", {
     "preset": str,  # a preset's name, the settings of which these change
+'''
+BETWEEN = '''}, total=False)
+
+Words = TypedDict("Words", {  # each stands for the one key above that ends in it
+'''
+END = '''}, total=False)
+
+
+class Settings(Whole, Words, total=False):
+    """The settings of a run."""
+
+    steps: int  # a word as those above; functions have it as an argument of their own
 '''
 
 
@@ -49,11 +61,11 @@ def lines_of(field: "dict[str, Any]") -> "list[str]":
 
 def text() -> str:
     fields = _lab.fields_of_runs()
-    lines = [line for field in fields.values() for line in lines_of(field)]
+    whole = [line for field in fields.values() for line in lines_of(field)]
     ends = collections.Counter(key.rpartition(".")[2] for key in fields)
-    short = [line for key, field in fields.items() if ends[(end := key.rpartition(".")[2])] == 1
+    words = [line for key, field in fields.items() if ends[(end := key.rpartition(".")[2])] == 1 and end != "steps"
              for line in lines_of({**field, "key": end})[-1:]]
-    return HEAD + "\n".join([*lines, "    # One word alone stands for each of these.", *short]) + "\n}, total=False)\n"
+    return HEAD + "\n".join(whole) + "\n" + BETWEEN + "\n".join(words) + "\n" + END
 
 
 def main() -> int:
