@@ -210,7 +210,8 @@ void add_series(Builder& b, const Series& s) {
       b.add(StrokeItem{{{p.x - 4, p.y - 4 * d}, {p.x + 4, p.y + 4 * d}}, b.theme.error, 2, {}, 0, false});
   if (look.marker == ui::Marker::None) return;
   const ui::Rect near = b.out.map.area.inset(-1);
-  auto mark = [&](size_t i, float size) {
+  auto mark = [&](size_t i, float usual) {
+    const float size = usual * b.options.marks;
     const float y = s.y[i];
     ui::Vec p = b.out.map(s.x_at(i), y) - ui::Vec{0, s.nudge};
     if (!std::isfinite(y) || !near.contains(p)) return;

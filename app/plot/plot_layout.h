@@ -71,8 +71,9 @@ struct Drawing {
 };
 
 struct LayoutOptions {
-  float column = 1;            // width of the pixel columns by which lines are thinned
-  std::string_view highlight;  // id of the series to emphasise
+  float column = 1;              // width of the pixel columns by which lines are thinned
+  std::string_view highlight{};  // id of the series to emphasise
+  float marks = 1;               // size of the markers, as a share of that on the screen
 };
 
 // Lays out plot area, ticks and labels in `rect`, without title, sentence and caption.
@@ -91,8 +92,8 @@ float label_width(const PlotSpec&, const Measure&);
 // The pad_right that the direct labels need in a plot of this width, right of the present end of the lines.
 float pad_for_labels(const PlotSpec&, const Measure&, float width);
 // The plot as a complete picture, `width` px wide: without handles and hover, and with the tick labels and line names
-// that a cell on the screen leaves to its neighbours.
-PlotSpec still(const PlotSpec&, const Measure&, float width);
+// that a cell on the screen leaves to its neighbours. On `paper` the numbers at the y axis get the room that they need.
+PlotSpec still(const PlotSpec&, const Measure&, float width, bool paper = false);
 // The names of the axes, for the foot of such a picture: "x: layer; y: size of the gradient of W₂ at step 200".
 std::string caption(const PlotSpec&);
 // The x, in data, of the end of the longest labelled line or of the cursor, whichever is further right.

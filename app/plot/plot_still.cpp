@@ -30,7 +30,7 @@ float pad_for_labels(const PlotSpec& plot, const Measure& measure, float width) 
 
 constexpr float kLine = 18;  // of a sentence that is broken
 
-PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
+PlotSpec still(const PlotSpec& plot, const Measure& measure, float width, bool paper) {
   const PlotSpec fresh;
   PlotSpec s = plot;
   if (!s.handles.empty()) {
@@ -40,7 +40,10 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   s.hover.reset();
   s.cursor.reset();  // it says where somebody looked, which is no part of the figure
   s.x.show_labels = s.y.show_labels = true;
-  s.pad_left = std::max(s.pad_left, s.river ? river_left : fresh.pad_left);
+  if (paper && has_axes(s) && !s.heat && !s.river && s.pad_left == fresh.pad_left)
+    s.pad_left = 0;  // a column is narrow: the numbers alone need room
+  else
+    s.pad_left = std::max(s.pad_left, s.river ? river_left : fresh.pad_left);
   if (has_axes(s))
     for (const Tick& tick : ticks_of(s.y, s.y.lo, s.y.hi, s.y.max_ticks))
       s.pad_left = std::max(s.pad_left, measure({ui::Face::Mono, ui::type::tick}, tick.label) + label_offset);
@@ -80,7 +83,7 @@ void draw_still(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, co
   const ui::TextStyle bold{ui::Face::Bold, ui::type::title}, body{ui::Face::Sans, ui::type::body},
       tick{ui::Face::Sans, ui::type::tick};
   const std::string below = caption(plot);
-  const PlotSpec picture = still(plot, measure_of(p), rect.w);
+  const PlotSpec picture = still(plot, measure_of(p), rect.w, true);
   ui::Rect rest = rect;
   ui::Rect title = rest.take_top(plot.title.empty() ? 8 : ui::space::title_row).inset(ui::space::pad, 0);
   const float behind = title.w - p.text_width(bold, plot.title) - 12;
@@ -118,7 +121,7 @@ namespace {
 
 constexpr float kAxisName = 16,
                 kTickPitch = 40;    // a line of an axis' name, the room of a number at the axis; px
-constexpr float kPaperLine = 0.7f;  // of a line's width on the screen
+constexpr float kPaperLine = 0.7f;  // of a line's width, and of a marker's size, on the screen
 constexpr float kPaperHeight = 0.62f, kLabels = 0.35f;  // of its width: its height, the most for labels
 
 /// How wide the figure is in logical px, where ticks have their own size.
@@ -154,12 +157,12 @@ void draw_figure(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, c
   const auto words_of = [](const Axis& axis) {
     return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
   };
-  PlotSpec picture = still(plot, measure_of(p), rect.w);
+  PlotSpec picture = still(plot, measure_of(p), rect.w, true);
   if (picture.pad_right > kLabels * rect.w) {  // letters remain, and the caption says whose they are
     picture = plot;
     for (Series& series : picture.series)
       if (!series.letter.empty()) series.name.clear();
-    picture = still(picture, measure_of(p), rect.w);
+    picture = still(picture, measure_of(p), rect.w, true);
   }
   picture.tile.reset();
   picture.x.short_label.clear();
@@ -184,7 +187,7 @@ void draw_figure(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, c
   if (axes && picture.x.ticks.empty() && !view.x)
     picture.x.ticks =
         ticks_of(picture.x, picture.x.lo, picture.x.hi, std::max(2, static_cast<int>(room / kTickPitch)));
-  paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p)));
+  paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p), {.marks = kPaperLine}));
 }
 
 std::string to_pdf(std::string_view title, const FigurePicture& picture, const FigureStyle& style) {

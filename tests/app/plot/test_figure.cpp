@@ -2,6 +2,7 @@
 #include <regex>
 
 #include "app/panels/plot_cell.h"
+#include "app/plot/plot_layout.h"
 #include "app/support/english.h"
 #include "app/support/lab_plots.h"
 #include "app/support/program.h"
@@ -58,6 +59,17 @@ TEST_CASE("a figure for a paper is as wide as its column, has no font, and is th
   CHECK(contains(svg, "aria-label=\"loss, nats per letter\""));
   CHECK_FALSE(contains(svg, "aria-label=\"Loss\""));  // the title is the author's
   for (const std::string& words : {plot.sentence, plot.question}) CHECK_FALSE(contains(svg, words));
+}
+
+TEST_CASE("a figure gives the numbers at its y axis the room that they need") {
+  const Measure measure = [](ui::TextStyle style, std::string_view text) {
+    return ui::Glyphs::found().width(style, text);
+  };
+  const PlotSpec plot = fixture::lab_plot("plot/loss");
+  CHECK(still(plot, measure, 300).pad_left == PlotSpec{}.pad_left);
+  const float needed = still(plot, measure, 300, true).pad_left;
+  CHECK(needed > measure({ui::Face::Mono, ui::type::tick}, "4"));
+  CHECK(needed < 30);
 }
 
 TEST_CASE("qpdf finds no fault in a figure") {
