@@ -107,6 +107,15 @@ class Asked(OfProgram):
                               capture_output=True, text=True).stdout
         self.assertEqual(json.loads(told)["arms"], lab.told["arms"])
 
+    def test_names_that_were_promised_are_there(self) -> None:
+        """What README.md promises, in What stays: a name may be added here, and goes only with its minor version."""
+        self.assertLessEqual({"Comparison", "Error", "Model", "compare", "inside", "instant", "load", "open", "study",
+                              "sweep", "watch", "widget"}, set(normscope.__all__))
+        lab = normscope.instant(A="post", B="pre", layers=2, steps=20)
+        self.assertLessEqual({"run", "seed", "name", "steps", "loss", "validation", "difference", "verdict"},
+                             set(lab.told["runs"][0]))
+        self.assertLessEqual({"letter", "seeds", "band", "tally", "verdict"}, set(dir(lab.A)) | set(vars(lab.A)))
+
     def test_a_comparison_is_linked_and_saved(self) -> None:
         lab = normscope.compare(A="post", B=dict(placement="pre", warmup=4), seeds=2, **TINY)
         self.assertIn("step=8", lab.link)
