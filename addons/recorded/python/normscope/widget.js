@@ -225,7 +225,7 @@ class Curves {
     this.model = model;
     this.letters = letters;
     this.last = {}, this.before = {};
-    this.svg = make("svg", { viewBox: "0 0 640 240", role: "img", "aria-label": "loss by step" });
+    this.svg = make("svg", { viewBox: "0 0 640 244", role: "img", "aria-label": "loss by step" });
   }
 
   show() {
@@ -243,19 +243,25 @@ class Curves {
     const x = (step) => 36 + (step / steps) * 580, y = (loss) => 24 + ((high - loss) / (high - low)) * 188;
     const line = (list) => list.reduce(([path, up], loss, i) =>
       loss === null ? [path, true] : [`${path}${up ? "M" : "L"}${x(i + 1).toFixed(1)} ${y(loss).toFixed(1)}`, false], ["", true])[0];
-    const parts = [make("path", { class: "wire", d: "M36 12V212H616", style: "stroke-width: 1" }), make("text", { x: 326, y: 236 }, "step"),
+    const parts = [make("path", { class: "wire", d: "M36 12V212H616", style: "stroke-width: 1" }), make("text", { x: 326, y: 241 }, "step"),
       make("text", { x: 52, y: 16 }, "loss")];
     const apart = Math.max(0.5, Math.ceil((high - low) / 6));
     for (let tick = low; tick <= high; tick += apart) parts.push(make("text", { x: 18, y: y(tick) + 4 }, tick.toFixed(1)));
     for (const step of [0, steps / 2, steps]) parts.push(make("text", { x: x(step), y: 226 }, Math.round(step)));
+    const ends = [];
     for (const letter of this.letters) {
       const style = { style: `stroke: var(--${letter})`, "stroke-dasharray": DASHES[letter] };
       if (this.before[letter]) parts.push(make("path", { class: "curve pale", d: line(this.before[letter]), ...style }));
       const list = this.last[letter], end = list.findLastIndex((loss) => loss !== null);
       if (end < 0) continue;
-      parts.push(make("path", { class: "curve", "data-curve": letter, d: line(list), ...style }),
-        make("text", { x: x(end + 1) + 10, y: y(list[end]) + 4, style: `fill: var(--${letter}); font-weight: 600` }, letter));
+      parts.push(make("path", { class: "curve", "data-curve": letter, d: line(list), ...style }));
+      ends.push({ letter, x: x(end + 1) + 10, y: y(list[end]) + 4 });
     }
+    ends.sort((a, b) => a.y - b.y);
+    ends.forEach((one, i) => {
+      if (i && one.x === ends[i - 1].x) one.y = Math.max(one.y, ends[i - 1].y + 13); // letters beside each other can be read
+      parts.push(make("text", { x: one.x, y: one.y, style: `fill: var(--${one.letter}); font-weight: 600` }, one.letter));
+    });
     this.svg.replaceChildren(...parts);
   }
 }
