@@ -6,6 +6,7 @@ import array
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -145,6 +146,18 @@ class Traits(OfProgram):
             widget._heard(widget, message, [])
             self.assertIn(line, widget.error)
 
+    def test_python_ends_while_it_trains(self) -> None:
+        for seconds in ("0", "0.1", "0.4"):
+            code = f"""import normscope, time
+w = normscope.widget(A="post", B="pre", layers=24)
+print(w._trainer._held._process.pid)
+time.sleep({seconds})"""
+            ended = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60, env={
+                **os.environ, "PYTHONPATH": str(pathlib.Path(normscope.__file__).parents[1])})
+            self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+            with self.assertRaises(ProcessLookupError):
+                os.kill(int(ended.stdout), 0)
+
     def test_it_has_the_runs_of_a_comparison(self) -> None:
         lab = normscope.compare(A="post", B=dict(placement="pre", warmup=4), layers=2, d_model=16, steps=8, seeds=1)
         widget = normscope.widget(lab, steps=8)
@@ -268,6 +281,14 @@ class InChromium(OfProgram):
         end = time.monotonic() + 30
         while self.kernel.run("print(w.settings['B'].get('train.warmup'))").strip() != "1":
             self.assertLess(time.monotonic(), end)
+
+    def test_a_busy_kernel_answers_after_its_cell(self) -> None:
+        self.kernel.client.execute("import time; time.sleep(2)")
+        self.page.evaluate("""document.querySelector('[data-norm="B.before"]').focus()""")
+        self.page.key("Right")
+        self.page.wait("document.querySelector('[role=status]').textContent.startsWith('The kernel is busy')", 30, "busy")
+        self.page.wait("""document.activeElement.dataset.norm === "B.after" """, 30, "the norm after the branch")
+        self.assertEqual(self.page.evaluate("document.querySelector('[role=status]').textContent"), "")
 
     def test_both_themes_and_what_it_refuses(self) -> None:
         background = "getComputedStyle(document.querySelector('.normscope')).backgroundColor"
