@@ -259,7 +259,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   x -= 36 + 6;
   language_button(ui, {x, cy - h / 2, 36, h}, state.screens);
   const bool wide = ui.size().x >= 1400;
-  const float search = wide ? 214.f : narrow(ui) ? 34.f : 78.f;
+  const float search = wide ? 244.f : narrow(ui) ? 34.f : 78.f;
   x -= search + 6;
   if (search_box(ui, {x, cy - h / 2, search, h}, wide)) run_act(state, ui, view::Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};

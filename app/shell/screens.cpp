@@ -32,6 +32,11 @@ std::pair<std::string, course::StepKind> lesson_place(const std::string& name) {
 
 void speak(const LessonsScreen& screen) { words::use(language_of(screen)); }
 
+std::string first_language(const std::string& of_system) {
+  const bool known = std::ranges::count(words::languages(), of_system) > 0;
+  return known && course::course_language().empty() ? of_system : "";
+}
+
 void set_language(Screens& screens, const std::string& name) {
   LessonsScreen& lessons = screens.lessons;
   lessons.language = name;

@@ -85,6 +85,9 @@ ScreenRequests draw_screen(Screens&, const ShownSession&, bool clock, ui::Ui&, c
 
 // Sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);
+// The language in which a window begins that has no settings: the system's, where there are texts in it and
+// NORMSCOPE_LANGUAGE names no other; empty: English.
+std::string first_language(const std::string& of_system);
 // Changes the language of the window and the course, "en" or "de", at once: runs train on, and an open lesson stays at
 // its page.
 void set_language(Screens&, const std::string& name);

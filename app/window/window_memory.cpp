@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "app/course/reader.h"
 #include "app/window/desktop.h"
-#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/files/placement_file.h"
 #include "training/files/places.h"
@@ -24,9 +22,7 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   if (std::vector<Message> refused = load_placements(placements_folder()); !refused.empty())
     notice_ = std::move(refused.front());
   settings_.dark = written_.dark = system_dark().value_or(false);
-  const std::string language = system_language();
-  if (course::course_language().empty() && std::ranges::count(words::languages(), language) > 0)
-    settings_.language = written_.language = language;
+  settings_.language = written_.language = first_language(system_language());
   if (safe_mode) return;
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";

@@ -318,10 +318,10 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
     made_choice_ = asked_choice_;
   };
   take();
-  const std::string key = data + "\n" + chosen;
-  if (!asked_.empty() && asked_choice_ != chosen) pause_->end();
+  const std::string wanted = chosen + "\n" + words::of_window().name(), key = data + "\n" + wanted;
+  if (!asked_.empty() && asked_choice_ != wanted) pause_->end();
   if (asked_.empty() && made_key_ != key) {
-    const bool by_hand = !made_.shown || made_choice_ != chosen || !wake_;
+    const bool by_hand = !made_.shown || made_choice_ != wanted || !wake_;
     const double rest = by_hand ? 0 : std::clamp(kRest * made_.seconds, kMinRest, kMaxRest);
     background_.ask(
         key,
@@ -335,7 +335,7 @@ std::shared_ptr<const ComparisonView> Comparing::newest(const std::string& data,
         },
         wake_);
     asked_ = key;
-    asked_choice_ = chosen;
+    asked_choice_ = wanted;
     take();
   }
   return made_.shown;
