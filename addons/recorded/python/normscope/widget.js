@@ -20,8 +20,8 @@ const STYLE = `
   --D: light-dark(#9c4a78, #db93bb); }
 [data-jp-theme-light="true"] .normscope, .vscode-light .normscope, html[theme="light"] .normscope { color-scheme: light; }
 [data-jp-theme-light="false"] .normscope, .vscode-dark .normscope, html[theme="dark"] .normscope { color-scheme: dark; }
-.normscope .arms { display: flex; flex-wrap: wrap; gap: 12px 28px; }
-.normscope .arm { flex: 1 1 300px; min-width: 0; color: var(--run); }
+.normscope .arms { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(300px, 100%), 1fr)); gap: 12px 28px; }
+.normscope .arm { min-width: 0; color: var(--run); }
 .normscope .head, .normscope label { display: flex; gap: 8px; align-items: center; }
 .normscope label, .normscope .foot { color: var(--soft); }
 .normscope label span { flex: 0 0 10em; } .normscope label input { flex: 1; min-width: 0; accent-color: var(--run); }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import subprocess
 import sys
@@ -106,6 +107,18 @@ class Asked(OfProgram):
         told = subprocess.run([str(_program.find()), "instant", "--link", lab.link, "--json"], check=True,
                               capture_output=True, text=True).stdout
         self.assertEqual(json.loads(told)["arms"], lab.told["arms"])
+
+    @unittest.skipUnless(os.path.exists("/proc/self/statm"), "no /proc")
+    def test_comparisons_leave_nothing(self) -> None:
+        def used() -> "tuple[int, int]":
+            for _ in range(20):
+                normscope.compare(A="post", B="pre", seeds=1, **TINY).verdict("A learns")
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"), len(os.listdir("/proc/self/fd"))
+
+        (memory, files), (later, open_then) = used(), used()
+        self.assertLess(later - memory, 1 << 20)
+        self.assertEqual(open_then, files)
 
     def test_names_that_were_promised_are_there(self) -> None:
         """What README.md promises, in What stays: a name may be added here, and goes only with its minor version."""
