@@ -11,8 +11,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
-#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/cpu/kernel.h"
@@ -36,17 +36,17 @@ struct OpInputs {
 
 namespace own {
 
-inline thread_local int64_t numbers_per_part = cpu::kFlatChunk;
-
-/// While it lives, parts that its thread seals have one number, or one row: check_op sees what touches another's.
+/// While one lives, parts that are sealed have one number, or one row: check_op sees what touches another's. A program
+/// that another thread seals meanwhile gets such parts too, which changes no number.
 class SmallParts {
  public:
-  SmallParts() : usual_(std::exchange(numbers_per_part, 1)) {}
-  ~SmallParts() { numbers_per_part = usual_; }
+  SmallParts() { ++living_; }
+  ~SmallParts() { --living_; }
   SmallParts(const SmallParts&) = delete;
+  static int64_t numbers() { return living_ > 0 ? 1 : cpu::kFlatChunk; }
 
  private:
-  int64_t usual_;
+  static inline std::atomic<int> living_ = 0;
 };
 
 template <Parts parts>
@@ -62,7 +62,7 @@ cpu::Cut cut_of(const Call& c) {
     width = c.out.shape.cols();
     for (const Tensor& in : c.in) width = std::max(width, in.shape.cols());
   }
-  return cpu::cut(items_of<parts>(c), numbers_per_part / width);
+  return cpu::cut(items_of<parts>(c), SmallParts::numbers() / width);
 }
 
 /// Of what the plan was: it keeps the cut where it keeps a product's.
