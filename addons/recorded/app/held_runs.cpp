@@ -162,7 +162,8 @@ struct HeldRuns::Impl {
         {"at", &Impl::at},         {"fork", &Impl::fork},     {"set", &Impl::set},
         {"state", &Impl::state},   {"losses", &Impl::losses}, {"names", &Impl::names},
         {"tape", &Impl::tape},     {"value", &Impl::value},   {"gradient", &Impl::gradient},
-        {"series", &Impl::series}, {"save", &Impl::save},     {"close", &Impl::close}};
+        {"series", &Impl::series}, {"save", &Impl::save},     {"close", &Impl::close},
+        {"sync", &Impl::sync}};
     std::vector<std::string_view> names;
     for (const auto& [name, work] : kKinds) names.push_back(name);
     return (this->*kKinds[request.at("do").choice(names)].second)(request);
@@ -380,6 +381,9 @@ struct HeldRuns::Impl {
     runs.erase(number(request));
     return {{"open", runs.size()}};
   }
+
+  /// Behind it a signal that was meant for an earlier request has come, and ends none of the later ones.
+  json sync(const InputValue&) { return {{"open", runs.size()}}; }
 
   std::shared_ptr<Backend> backend;
   Caller caller;

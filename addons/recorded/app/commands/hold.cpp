@@ -16,27 +16,27 @@ struct HoldOptions {
   int32_t threads = 0;
 };
 
+/// Takes back a Ctrl+C that has ended what it was meant for, and waits for the next one.
+void hear_anew() {
+  withdraw_notice();
+  interrupt(false);
+  answer_with(kFlag);
+}
+
 /// Reads a line; of one that is too long only so much that it is too long. False at the end of the input.
 bool next_line(std::string& line) {
   line.clear();
   for (int letter; (letter = std::getc(stdin)) != '\n';) {
     if (letter == EOF) {
       if (errno != EINTR || std::feof(stdin)) return !line.empty();
-      std::clearerr(stdin);  // a first signal between two requests has nothing to end
-      withdraw_notice();
+      std::clearerr(stdin);  // a signal between two requests has nothing to end
+      hear_anew();
       errno = 0;
       continue;
     }
     if (line.size() <= held::kLongestRequest) line += static_cast<char>(letter);
   }
   return true;
-}
-
-/// Hears Ctrl+C anew, for a request that begins.
-void begin_hearing() {
-  withdraw_notice();
-  interrupt(false);
-  answer_with(kFlag);
 }
 
 void print_line(const std::string& line) {
@@ -50,9 +50,8 @@ Exit hold(const HoldOptions& options) {
   const InterruptGuard guard;
   held::HeldRuns runs(make_cpu_backend(options.threads), {print_line, InterruptGuard::interrupted});
   for (std::string line; print_error().empty() && next_line(line);) {
-    begin_hearing();
     print_line(runs.answer(line));
-    withdraw_notice();
+    hear_anew();  // here and not before the request, which may be interrupted as soon as it is sent
   }
   return Exit::Ok;
 }

@@ -6,6 +6,7 @@ import base64
 import concurrent.futures
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -66,13 +67,19 @@ class Held:
         request between two of them, and then raises KeyboardInterrupt."""
         if os.getpid() != self._owner:
             raise Error("the program is held by the process that this one was forked from: expected to hold one of its own")
-        asked = self._thread.submit(self._serve, do, what, progress)
+        told: "queue.SimpleQueue[Optional[tuple[int, int]]]" = queue.SimpleQueue()
+        asked = self._thread.submit(self._serve, do, what, lambda done, of: told.put((done, of)))
         try:
+            asked.add_done_callback(lambda _: told.put(None))
+            for far in iter(told.get, None):
+                if progress:
+                    progress(*far)  # in the caller's thread, which may show it
             return asked.result()
         except KeyboardInterrupt:
             if not asked.cancel():
                 if not asked.done():
                     self._process.send_signal(signal.SIGINT)
+                    self._thread.submit(self._serve, "sync", {}, lambda *_: None)  # a late signal ends no later request
                 concurrent.futures.wait([asked])
                 if not asked.exception() and "run" in asked.result():
                     self.leave(asked.result()["run"])  # a run that nobody has
@@ -82,12 +89,12 @@ class Held:
         """Closes a run before the next request. A finalizer may call it, in whatever thread and request it comes."""
         self._left.append(run)
 
-    def _serve(self, do: str, what: "dict[str, Any]", progress: "Optional[Callable[[int, int], None]]") -> "dict[str, Any]":
+    def _serve(self, do: str, what: "dict[str, Any]", progress: "Callable[[int, int], None]") -> "dict[str, Any]":
         while self._left:
-            self._answer("close", {"run": self._left.pop()}, None)
+            self._answer("close", {"run": self._left.pop()}, progress)
         return self._answer(do, what, progress)
 
-    def _answer(self, do: str, what: "dict[str, Any]", progress: "Optional[Callable[[int, int], None]]") -> "dict[str, Any]":
+    def _answer(self, do: str, what: "dict[str, Any]", progress: "Callable[[int, int], None]") -> "dict[str, Any]":
         self._number += 1
         line = json.dumps({"id": self._number, "do": do, **what}, default=str)
         reads, writes = self._process.stdout, self._process.stdin
@@ -99,8 +106,7 @@ class Held:
                 answer: "dict[str, Any]" = json.loads(text)
                 if "progress" not in answer:
                     break
-                if progress:
-                    progress(answer["progress"]["done"], answer["progress"]["of"])
+                progress(answer["progress"]["done"], answer["progress"]["of"])
             else:
                 raise Error(self._last_words())
         except (OSError, ValueError) as error:  # of a pipe or file that is closed

@@ -5,7 +5,6 @@ import functools
 import math
 import operator
 import os
-import sys
 import weakref
 from typing import Any, Optional, Union
 
@@ -46,13 +45,6 @@ def whole(name: str, value: Any) -> int:
         return operator.index(value)
     except TypeError:
         raise Error(f"{name} {value!r}: expected a whole number") from None
-
-
-def tell(line: str) -> None:
-    """Shows how far it is in a terminal, in place of what was shown before."""
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K" + line)
-        sys.stderr.flush()
 
 
 class Tape(_show.Shown):
@@ -103,10 +95,11 @@ class Model:
 
     def step(self, steps: int = 1) -> "Model":
         """Makes steps. Ctrl+C ends them between two, and those that are made stay; so does a number that is not finite."""
+        far = _show.Progress()
         try:
-            told = self._ask("step", steps=whole("steps", steps), progress=lambda done, of: tell(f"step {done} of {of}"))
+            told = self._ask("step", steps=whole("steps", steps), progress=lambda done, of: far.show(f"step {done} of {of}"))
         finally:
-            tell("")
+            far.end()
         if told["interrupted"]:
             raise Error(f"another process interrupted the run at step {told['step']}: expected the rest to be asked for again")
         return self
