@@ -279,9 +279,8 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.state = state;
   out.verdict = verdict_of(history);
   // The run itself judges its losses, and knows what a history that was cut has lost.
-  if (state == RunState::Stuck) out.verdict.kind = Verdict::Stuck;
-  if (state == RunState::Slow) out.verdict.kind = Verdict::TooSlow;
-  if (state == RunState::Diverging) out.verdict.kind = Verdict::Diverges;
+  for (const auto kind : {Verdict::Stuck, Verdict::TooSlow, Verdict::Diverges})
+    if (state == end_state({kind})) out.verdict.kind = kind;
   // An encoder-decoder may leave the level of word frequencies although its decoder alone has learned the language.
   out.ignores_source = out.verdict == Verdict::Learns && source_use < kSourceUse;
   out.validation = validation;

@@ -263,14 +263,6 @@ experiments::Arm arm_of(const RunView& run, double level) {
   return arm;
 }
 
-/// The state in which a run of this verdict has ended, as Run::state() has it.
-RunState ended(const Verdict& verdict) {
-  if (verdict == Verdict::NotFinite) return RunState::NonFinite;
-  if (verdict == Verdict::Stuck) return RunState::Stuck;
-  if (verdict == Verdict::TooSlow) return RunState::Slow;
-  return verdict == Verdict::Diverges ? RunState::Diverging : RunState::Finished;
-}
-
 /// Writes every step of a run, and of its reruns with other seeds the losses, which are all that is kept of them.
 void log_arm(RunLog& log, const RunView& run, const RunResult& result, const experiments::Arm& arm) {
   log.steps(result.label, *run.history);
@@ -286,7 +278,7 @@ void log_arm(RunLog& log, const RunView& run, const RunResult& result, const exp
                i < rates.size() ? rates[i] : std::numeric_limits<double>::quiet_NaN(), {}, {}, std::nullopt);
     const experiments::SeedEnd& end = *std::ranges::find(arm.seeds, rerun.seed, &experiments::SeedEnd::seed);
     other.verdict = end.verdict;
-    other.state = ended(end.verdict);
+    other.state = end_state(end.verdict);
     other.window = loss_window(other.step, {});
     other.loss = end.loss;
     other.unigram = end.level;

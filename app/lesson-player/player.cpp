@@ -43,16 +43,16 @@ void Player::say_progress_anew() {
     if (progress_.find(lesson.id)) say_anew(lesson, progress_.of(lesson.id));
 }
 
-void Player::say_in(Course course) {
+void Player::say_in(std::string_view language, const std::function<Course()>& read) {
   const auto known =
-      std::ranges::find_if(courses_, [&](const auto& one) { return one->words == course.words; });
+      std::ranges::find_if(courses_, [&](const auto& one) { return one->words->name() == language; });
   if (known == courses_.end())
-    courses_.push_back(std::make_unique<Course>(std::move(course)));
+    courses_.push_back(std::make_unique<Course>(read()));
   else
     std::rotate(known, known + 1, courses_.end());
   say_progress_anew();
   if (!context_) return;
-  const Lesson* const same = this->course().find(context_->lesson.id);
+  const Lesson* const same = course().find(context_->lesson.id);
   if (!same) return choose(0);
   const PageKind page = context_->page, left = context_->left;
   const bool again = context_->again;
@@ -60,21 +60,16 @@ void Player::say_in(Course course) {
   auto knobs = std::move(context_->knobs);
   auto chosen = std::move(context_->chosen);
   auto predicted_for = std::move(context_->predicted_for);
-  choose(static_cast<size_t>(same - this->course().lessons.data()));
+  choose(static_cast<size_t>(same - course().lessons.data()));
   LessonContext& context = *context_;
   context.knobs = std::move(knobs);
   context.chosen = std::move(chosen);
   context.predicted_for = std::move(predicted_for);
   predict_->offer(answer, context);
   if (again) predict_->begin_again(context);
-  if (of_course(page)) {
-    context.page = page;
-    context.left = left;
-  } else if (page != PageKind::Predict) {
-    go(page);
-  } else {
-    context.page = page;
-  }
+  if (!of_course(page) && page != PageKind::Predict) return go(page);
+  context.page = page;
+  context.left = left;
 }
 
 void Player::choose(size_t index) {

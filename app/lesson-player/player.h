@@ -4,6 +4,7 @@
 // lesson/what-if, lesson/course, lesson/why, lesson/review; each page has its own.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,7 +29,8 @@ class Player {
 
   const course::Course& course() const { return *courses_.back(); }
   /// Goes on with the course in another language: the same lesson at the same page, with what was answered and set.
-  void say_in(course::Course course);
+  /// `read` reads it where it has not been open yet.
+  void say_in(std::string_view language, const std::function<course::Course()>& read);
   /// Opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
   /// tests. An answer from elsewhere is filled in, as far as the lesson can have it, for the learner to commit or to
   /// change; where a prediction was made it waits for a second one.

@@ -41,7 +41,8 @@ void set_language(Screens& screens, const std::string& name) {
   LessonsScreen& lessons = screens.lessons;
   lessons.language = name;
   speak(lessons);
-  if (lessons.player) lessons.player->say_in(course::read_course(course::lessons_folder(), name));
+  if (lessons.player)
+    lessons.player->say_in(name, [&] { return course::read_course(course::lessons_folder(), name); });
 }
 
 lesson_player::Player& player_of(Screens& screens, Lab* lab) {

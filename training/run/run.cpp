@@ -748,14 +748,17 @@ void Run::set_name(const std::string& name) {
 
 uint64_t Run::revision() const { return impl_->revision; }
 
-RunState Run::state() const {
-  const Impl& run = *impl_;
-  if (run.broken) return RunState::NonFinite;
-  const Verdict verdict = run.verdict();
+RunState end_state(const Verdict& verdict) {
+  if (verdict == Verdict::NotFinite) return RunState::NonFinite;
   if (verdict == Verdict::Stuck) return RunState::Stuck;
   if (verdict == Verdict::TooSlow) return RunState::Slow;
-  if (verdict == Verdict::Diverges) return RunState::Diverging;
-  if (run.steps >= run.spec.train.steps) return RunState::Finished;
+  return verdict == Verdict::Diverges ? RunState::Diverging : RunState::Finished;
+}
+
+RunState Run::state() const {
+  const Impl& run = *impl_;
+  const RunState end = end_state(run.verdict());
+  if (end != RunState::Finished || run.steps >= run.spec.train.steps) return end;
   if (learning_since() > 0) return RunState::Learning;
   return run.steps < run.warmup_steps() ? RunState::WarmingUp : RunState::Training;
 }

@@ -22,6 +22,8 @@ namespace normscope {
 /// verdict.h. At the end of the budget any other finite run is Finished.
 enum class RunState : uint8_t { Training, WarmingUp, Learning, Stuck, NonFinite, Finished, Slow, Diverging };
 const char* to_string(RunState state);
+/// The state in which a run of this verdict ends.
+RunState end_state(const Verdict& verdict);
 /// "stuck at letter frequencies", or "stuck above" them where the mean loss is clearly higher.
 Message stuck_words(double mean, double level, const std::string& unit);
 

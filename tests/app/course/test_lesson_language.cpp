@@ -210,7 +210,7 @@ TEST_CASE("a course that changes its language stays at its page, with what was a
   p.open("warm-up", StepKind::Predict);
   const auto change_to = [&](const std::string& language) {
     words::use(language);
-    p.player().say_in(read_course(kFolder, language));
+    p.player().say_in(language, [&] { return read_course(kFolder, language); });
     p.driver.frames(3);
   };
   const view::Answer offered = p.player().answer();
