@@ -18,11 +18,12 @@ namespace {
 /// SIGXCPU.
 constexpr int kToEnd[] = {SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
 
-volatile std::sig_atomic_t interrupt_flag = 0, in_force = kDefault;
+volatile std::sig_atomic_t interrupt_flag = 0, end_flag = 0, in_force = kDefault;
 
 // Signal handlers begin here: none of them may take a lock or allocate.
-void on_interrupt(int) {
+void on_interrupt(int signal) {
   interrupt_flag = 1;
+  if (signal != SIGINT) end_flag = 1;
   alarm(1);
 }
 
@@ -74,6 +75,7 @@ void answer_with(int how) {
 
 void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag != 0; }
+bool was_told_to_end() noexcept { return end_flag != 0; }
 void withdraw_notice() noexcept { alarm(0); }
 
 size_t terminal_width() {

@@ -183,6 +183,8 @@ void answer_with(int how);
 /// Sets the flag, as Ctrl+C does, or takes it back.
 void interrupt(bool came = true) noexcept;
 bool was_interrupted() noexcept;
+/// Whether the program is to end: what came was more than a Ctrl+C, which asks for an end of the work under way.
+bool was_told_to_end() noexcept;
 /// Keeps say_unanswered() from being called for the pending interruption, because the command answers it now.
 void withdraw_notice() noexcept;
 

@@ -17,7 +17,7 @@ constexpr DWORD kUnanswered = 1000;  // ms
 constexpr UINT kUtf8 = 65001;
 
 std::atomic<int> in_force{kDefault};
-std::atomic<bool> interrupt_flag{false}, came_before{false};
+std::atomic<bool> interrupt_flag{false}, end_flag{false}, came_before{false};
 std::atomic<HANDLE> timer{nullptr};
 UINT shown_before = 0;  // the console's code page, which is the shell's too
 
@@ -36,6 +36,7 @@ BOOL WINAPI on_event(DWORD event) {
   if (in_force == kEnd) end_now();
   if (by_hand && came_before.exchange(true)) return FALSE;
   interrupt_flag = true;
+  if (!by_hand) end_flag = true;
   stop_timer();
   HANDLE made = nullptr;
   if (CreateTimerQueueTimer(&made, nullptr, on_unanswered, nullptr, kUnanswered, 0, WT_EXECUTEONLYONCE))
@@ -73,6 +74,7 @@ void answer_with(int how) {
 
 void interrupt(bool came) noexcept { interrupt_flag = came; }
 bool was_interrupted() noexcept { return interrupt_flag; }
+bool was_told_to_end() noexcept { return end_flag; }
 void withdraw_notice() noexcept { stop_timer(); }
 
 size_t terminal_width() {

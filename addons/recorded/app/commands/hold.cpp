@@ -16,11 +16,14 @@ struct HoldOptions {
   int32_t threads = 0;
 };
 
-/// Takes back a Ctrl+C that has ended what it was meant for, and waits for the next one.
-void hear_anew() {
+/// Takes back a Ctrl+C that has ended what it was meant for, and waits for the next one. False where the program is to
+/// end: by SIGTERM, or with its terminal.
+bool hear_anew() {
   withdraw_notice();
+  if (was_told_to_end()) return false;
   interrupt(false);
   answer_with(kFlag);
+  return true;
 }
 
 /// Reads a line; of one that is too long only so much that it is too long. False at the end of the input.
@@ -29,8 +32,8 @@ bool next_line(std::string& line) {
   for (int letter; (letter = std::getc(stdin)) != '\n';) {
     if (letter == EOF) {
       if (errno != EINTR || std::feof(stdin)) return !line.empty();
-      std::clearerr(stdin);  // a signal between two requests has nothing to end
-      hear_anew();
+      std::clearerr(stdin);  // a Ctrl+C between two requests has nothing to end
+      if (!hear_anew()) return false;
       errno = 0;
       continue;
     }
@@ -51,9 +54,10 @@ Exit hold(const HoldOptions& options) {
   held::HeldRuns runs(make_cpu_backend(options.threads), {print_line, InterruptGuard::interrupted});
   for (std::string line; print_error().empty() && next_line(line);) {
     print_line(runs.answer(line));
-    hear_anew();  // here and not before the request, which may be interrupted as soon as it is sent
+    // Here and not before the request, which may be interrupted as soon as it is sent.
+    if (!hear_anew()) break;
   }
-  return Exit::Ok;
+  return was_told_to_end() ? Exit::Interrupted : Exit::Ok;
 }
 
 }  // namespace

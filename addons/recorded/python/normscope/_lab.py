@@ -219,7 +219,8 @@ class Arm:
         return _show.Series(*series_of(self._lab.log(), self.letter, seed or self.seeds[0], pattern))
 
     def run(self, seed: Optional[int] = None) -> "Model":
-        """Returns the run of one seed as a model at its last step, to which it is trained again, to the same bits."""
+        """Returns the run of one seed as a model at its last step. What you ask of it trains it again, to the same bits; `at`
+        trains it to that step alone."""
         from ._model import of_arm
 
         seed = self.seeds[0] if seed is None else seed

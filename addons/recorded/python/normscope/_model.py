@@ -5,6 +5,7 @@ import functools
 import math
 import operator
 import os
+import threading
 import weakref
 from typing import Any, Optional, Union
 
@@ -80,6 +81,7 @@ class Model:
         self._run: int = held.ask(do, **what)["run"]
         self._left = weakref.finalize(self, held.leave, self._run)  # a finalizer may not wait for an answer
         self._left.atexit = False
+        self._end, self._reaching = 0, threading.Lock()  # the step to which of_arm has yet to train it; 0: none
         return self
 
     def _held(self) -> Held:
@@ -88,18 +90,36 @@ class Model:
         return self._process
 
     def _ask(self, do: str, **what: Any) -> "dict[str, Any]":
+        self._reach()
         return self._held().ask(do, run=self._run, **what)
 
     def _other(self, do: str, **what: Any) -> "Model":
         return Model.__new__(Model)._take(self._held(), do, run=self._run, **what)
 
-    def step(self, steps: int = 1) -> "Model":
-        """Makes steps. Ctrl+C ends them between two, and those that are made stay; so does a number that is not finite."""
+    def _make(self, steps: int) -> "dict[str, Any]":
         far = _show.Progress()
         try:
-            told = self._ask("step", steps=whole("steps", steps), progress=lambda done, of: far.show(f"step {done} of {of}"))
+            return self._held().ask("step", lambda done, of: far.show(f"step {done} of {of}"), run=self._run, steps=steps)
         finally:
             far.end()
+
+    def _reach(self, step: "Optional[int]" = None) -> None:
+        """Trains the run of a comparison as far as what is asked of it needs: to its end, or to `step`."""
+        if not self._end:
+            return
+        with self._reaching:
+            to = self._end if step is None else min(step, self._end)
+            done = self._held().ask("state", run=self._run)["step"]
+            if done < to and self._make(to - done)["interrupted"]:
+                raise Error(f"another process interrupted the run on its way to step {to}: expected to be asked again")
+            if to == self._end:
+                self._end = 0
+
+    def step(self, steps: int = 1) -> "Model":
+        """Makes steps. Ctrl+C ends them between two, and those that are made stay; so does a number that is not finite."""
+        steps = whole("steps", steps)
+        self._reach()
+        told = self._make(steps)
         if told["interrupted"]:
             raise Error(f"another process interrupted the run at step {told['step']}: expected the rest to be asked for again")
         return self
@@ -154,10 +174,13 @@ class Model:
 
     def at(self, step: int) -> "Model":
         """Returns a copy as the model was after that step. It is trained again from the nearest state that was kept."""
-        return self._other("at", step=whole("step", step))
+        step = whole("step", step)
+        self._reach(step)
+        return self._other("at", step=step)
 
     def fork(self, **settings: Any) -> "Model":
         """Returns a copy that goes on with other settings, as a fork in the window does, and to the same bits."""
+        self._reach()
         return self._other("fork", set=words_of(settings))
 
     def save(self, path: "Union[str, os.PathLike[str]]") -> None:
@@ -187,7 +210,8 @@ def load(path: "Union[str, os.PathLike[str]]") -> Model:
 
 
 def of_arm(words: "list[str]", letter: str, seed: int, small: bool) -> Model:
-    """Returns the run of a comparison, trained again to its end. `words` are the options that trained all its runs."""
+    """Returns the run of a comparison at its last step. It is trained again when it is asked, and by `at` to that step alone.
+    `words` are the options that trained all its runs."""
     given: "dict[str, list[str]]" = {"--run": [], "--set": [], "--steps": [], "--seeds": []}
     for option, value in zip(words[::2], words[1::2]):
         given[option].append(value)
@@ -195,4 +219,5 @@ def of_arm(words: "list[str]", letter: str, seed: int, small: bool) -> Model:
     if given["--steps"] and not small:
         what["steps"] = int(given["--steps"][0])
     model = Model.__new__(Model)._take(Held(), "open", runs=given["--run"], set=given["--set"], letter=letter, seed=seed, **what)
-    return model.step(model._ask("state")["budget"])
+    model._end = model._ask("state")["budget"]
+    return model

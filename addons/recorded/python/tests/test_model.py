@@ -111,7 +111,10 @@ class Models(OfProgram):
             self.assertEqual((ours.columns, ours.steps, ours.shape), (theirs.columns, theirs.steps, theirs.shape))
             self.assertEqual(type(ours), type(theirs))
             self.assertEqual(flat(ours.values), flat(theirs.values))
-        other = lab.A.run(1).at(20).fork(placement="pre").step(60)
+        whole = lab.A.run(1)
+        other = whole.at(20).fork(placement="pre").step(60)
+        self.assertEqual(whole._held().ask("state", run=whole._run)["step"], 20)  # no further than was asked for
+        self.assertEqual(whole.step_count, 40)
         self.assertEqual(other.step_count, 80)
         self.assertEqual(flat(other.losses)[:20], flat(lab.A.series("loss", 1).values)[:20])
         self.assertNotEqual(flat(other.losses)[20:40], flat(lab.A.series("loss", 1).values)[20:])
@@ -191,6 +194,18 @@ class Models(OfProgram):
             with self.assertRaisesRegex(normscope.Error, "ended with -9: expected to open them again, or to load what was saved"):
                 model.step()
         self.assertEqual(other.step().step_count, 1)
+
+    def test_a_process_that_is_told_to_end_ends(self) -> None:
+        idle, busy = normscope.Model("post", **TINY).step(), normscope.Model("post", **LONG).step()
+        for model in (idle, busy):
+            threading.Timer(0.2, os.kill, (pid_of(model), signal.SIGTERM)).start()
+        with self.assertRaisesRegex(normscope.Error, "another process interrupted the run at step"):
+            busy.step(1_000_000)
+        for model in (idle, busy):
+            assert model._process
+            self.assertEqual(model._process._process.wait(timeout=60), 130)
+            with self.assertRaisesRegex(normscope.Error, "ended with 130"):
+                model.step()
 
     def test_a_forked_process_has_models_of_its_own(self) -> None:
         model = normscope.Model("post", **TINY).step()
