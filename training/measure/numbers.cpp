@@ -46,9 +46,9 @@ constexpr Number kRows[] = {
       "gradient-norm"}},
     {{"update_norm", Of::Parameter, By::Step, Kept::AtSteps, "update norm",
       "The size ‖ΔW‖ of the last step of a matrix."},
-     {.field = "update_norm", .missed = "update norms"}},
+     {.field = "update_norm", .missed = "update sizes"}},
     {{"weight_norm", Of::Parameter, By::Step, Kept::AtSteps, "weight norm", "The size ‖W‖ of a matrix."},
-     {.field = "weight_norm", .missed = "weight norms"}},
+     {.field = "weight_norm", .missed = "weight sizes"}},
     {{"update_ratio", Of::Parameter, By::Step, Kept::Nowhere, "update ratio",
       "The learning rate that a matrix feels: the size of the last step over the size of the matrix. "
       "How the step spreads over singular values is what normscope measure --what spectrum prints for "

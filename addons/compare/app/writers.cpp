@@ -9,6 +9,7 @@
 #include "addons/recorded/training/log_reader.h"
 #include "app/plot/plot.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/experiments/table.h"
 
 namespace normscope::compare {
@@ -45,7 +46,8 @@ std::vector<std::string> place_sentences(const Comparison& all) {
 std::vector<std::string> lacks_of(const Comparison& all) {
   std::vector<std::string> sentences;
   for (size_t run = 0; run < all.runs.size(); ++run) {
-    std::vector<std::string> lacks = all.runs[run].missing;
+    std::vector<std::string> lacks;
+    for (const Message& missing : all.runs[run].missing) lacks.push_back(words::spoken(missing));
     if (lacks.empty() && !all.maps[run].lacks.empty()) lacks.push_back(all.maps[run].lacks);
     if (!all.losses[run].lacks.empty()) lacks.push_back(all.losses[run].lacks);
     for (const std::string& lack : lacks) sentences.push_back(fmt::format("{}: {}.", all.letter(run), lack));
@@ -553,10 +555,6 @@ std::vector<std::vector<std::string>> settings_table(const Comparison& all, cons
   return table;
 }
 
-bool was_replaced(const Recording& run) {
-  return std::ranges::find(run.missing, records::kReplaced) != run.missing.end();
-}
-
 std::string unread_sentence(const Comparison& all) {
   std::string text;
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -620,7 +618,7 @@ std::string missing_sentence(const Comparison& all) {
                                                           {"what", in_words(row.missing, tr("and"))}}));
   for (const std::string& sentence : together(all, lacking)) text += (text.empty() ? "" : " ") + sentence;
   for (size_t run = 0; run < all.runs.size(); ++run)
-    if (was_replaced(all.runs[run]))
+    if (all.runs[run].took_place)
       text +=
           (text.empty() ? "" : " ") +
           tr("{run}: another run took the place of the one before in this file.", {{"run", all.letter(run)}});

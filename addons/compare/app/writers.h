@@ -56,8 +56,6 @@ std::string update_words(const EndRow& row);
 std::string leaves_words(const EndRow& row);
 /// A setting's value, or "not in its log".
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
-/// Whether the file of a followed run held another run before.
-bool was_replaced(const Recording& run);
 /// Groups runs that share a text: "E and F: data: not in its log". Leaves out empty texts.
 std::vector<std::string> together(const Comparison& all,
                                   const std::vector<std::pair<size_t, std::string>>& by_run);

@@ -101,10 +101,12 @@ void take(double& to, double from) {
 }
 
 /// "a", "b" and "c", without control characters.
-std::string shown_names(const std::set<std::string, std::less<>>& names) {
+Message shown_names(const std::set<std::string, std::less<>>& names) {
   std::string shown;
-  for (const std::string& name : names)
-    shown += (shown.empty() ? "" : name == *names.rbegin() ? " and " : ", ") + shown_text(name);
+  for (const std::string& name : names) {
+    if (name == *names.rbegin() && !shown.empty()) return Message("{} and {}", shown, shown_text(name));
+    shown += (shown.empty() ? "" : ", ") + shown_text(name);
+  }
   return shown;
 }
 
@@ -497,7 +499,10 @@ bool LogFollower::poll(const std::atomic<bool>* stop) {
 RecordedFile LogFollower::file() const {
   RecordedFile file = reader_->file();
   if (replaced_)
-    for (Recording& run : file.runs) run.missing.push_back(kReplaced);
+    for (Recording& run : file.runs) {
+      run.took_place = true;
+      run.missing.push_back("the run before: another one took its place in this file");
+    }
   return file;
 }
 
@@ -847,22 +852,24 @@ std::vector<LogName> RunBuilder::names() const {
   return names;
 }
 
-std::vector<std::string> RunBuilder::missing(bool both) const {
-  std::vector<std::string> all;
+std::vector<Message> RunBuilder::missing(bool both) const {
+  std::vector<Message> all;
   if (!has_loss_ && others_.empty()) all.push_back("loss: not in this log");
   if (!has_loss_ && !others_.empty())
-    all.push_back(fmt::format("loss: under no name that is known; this log has {}", shown_names(others_)));
+    all.push_back(Message("loss: under no name that is known; this log has {}", shown_names(others_)));
   if (!has_rate_) all.push_back("learning rate: not in this log");
   if (!epochs_.empty())
     all.push_back("the number of an update is counted on: this log counts its steps within each epoch");
   if (set_backs_ > 0)
-    all.push_back(fmt::format("some lines do not count: steps went back {} from {} to {}",
-                              set_backs_ == 1 ? "once," : fmt::format("{} times, first", set_backs_),
-                              first_back_from_, first_back_to_));
+    all.push_back(set_backs_ == 1
+                      ? Message("some lines do not count: steps went back once, from {} to {}",
+                                first_back_from_, first_back_to_)
+                      : Message("some lines do not count: steps went back {} times, first from {} to {}",
+                                set_backs_, first_back_from_, first_back_to_));
   for (const Number* field : numbers()) {
     const auto of_field = [&](const Column& c) { return c.field == field && c.name != kWholeModel; };
     if (field->missed && std::ranges::none_of(columns_, of_field))
-      all.push_back(fmt::format("{}: not in this log", field->missed));
+      all.push_back(Message("{}: not in this log", Message(field->missed)));
   }
   const auto foreign_output = [](const Column& c) { return c.tensor.output && !c.tensor.ours; };
   if (std::ranges::any_of(columns_, foreign_output) && about_.placement != "pre")
@@ -877,11 +884,11 @@ std::vector<std::string> RunBuilder::missing(bool both) const {
   }
   if (unknown > 0)
     all.push_back(
-        fmt::format("{} of {} names are not known, the first is {}: a mapping file can say what they are",
-                    unknown, columns_.size(), shown_text(first)));
+        Message("{} of {} names are not known, the first is {}: a mapping file can say what they are",
+                unknown, columns_.size(), shown_text(first)));
   if (left_out_ > 0)
-    all.push_back(fmt::format("{} numbers under names that came after the first {}: left out", left_out_,
-                              columns_.size()));
+    all.push_back(
+        Message("{} numbers under names that came after the first {}: left out", left_out_, columns_.size()));
   if (both && std::ranges::any_of(columns_, [](const Column& c) {
         return c.tensor.layer > 0 && c.tensor.known() && c.tensor.stack == Stack::Only;
       }))

@@ -98,7 +98,7 @@ class RunBuilder {
   std::vector<StatInfo> layout() const;
   std::string setting(std::string_view key) const;
   void describe(Recording& run) const;
-  std::vector<std::string> missing(bool both) const;
+  std::vector<Message> missing(bool both) const;
 
   LogLabel label_;
   LogAbout about_;
@@ -133,9 +133,6 @@ class RunBuilder {
 inline constexpr size_t kMaxRuns = 1000;                ///< of one log
 inline constexpr size_t kLogBudget = size_t{96} << 20;  ///< frames of all runs of one log together
 inline constexpr size_t kMinRunBudget = size_t{64} << 10;
-/// The entry in Recording::missing of a run that replaced another in its file while it was followed.
-inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
-
 class LogReader;
 /// Reads the whole of an open file. Throws Error when it is not a log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
@@ -219,7 +216,7 @@ class LogFollower {
   /// True when something is new. Throws Error when the file cannot be read; the next poll tries again. It
   /// looks at `stop` after each MiB, and leaves the rest to the next poll.
   bool poll(const std::atomic<bool>* stop = nullptr);
-  /// No runs before the first step. Where the file was replaced, each run says so in `missing`.
+  /// No runs before the first step. Where the file was replaced, each run says so (`took_place`).
   RecordedFile file() const;
 
  private:

@@ -45,7 +45,8 @@ struct Recording {
   std::vector<Edit> edits;
   DataIdentity data;  ///< as far as it is known
   /// Measurements that the file lacks, a sentence each: "gradient sizes: not in this log".
-  std::vector<std::string> missing;
+  std::vector<Message> missing;
+  bool took_place = false;  ///< of another run in its file while that was followed; `missing` has the sentence
   LinesRead read;          ///< of its whole log, as a line that cannot be read is of no run
   std::string path;        ///< the file it was read from; empty: it is the Lab's
   std::string log_letter;  ///< in our own logs, "A" to "D"; else empty

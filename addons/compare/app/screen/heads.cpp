@@ -58,7 +58,7 @@ std::vector<Badge> badges_of(const Comparison& all, size_t run, int32_t step) {
   if (run == all.baseline()) badges.push_back({tr("baseline"), BadgeKind::Solid});
   if (const std::string unread = unread_words(all.runs[run]); !unread.empty())
     badges.push_back({unread, BadgeKind::Error});
-  if (was_replaced(all.runs[run]))  // then it is a recorded run
+  if (all.runs[run].took_place)  // then it is a recorded run
     badges.push_back({tr("replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].path.empty())
     badges.push_back({tr("recorded"), BadgeKind::Outline, Icon::File});

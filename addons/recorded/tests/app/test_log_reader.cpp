@@ -7,6 +7,7 @@
 #include "addons/recorded/training/tensor_names.h"
 #include "answers.h"
 #include "app/support/refused.h"
+#include "app/words/words.h"
 #include "training/files/file_kind.h"
 #include "training/io/input_kinds.h"
 
@@ -30,7 +31,7 @@ float last(const Recording& run, const char* stat) {
   return series.values.empty() ? NAN : series.values.back();
 }
 
-bool says(const std::vector<std::string>& sentences, const std::string& part) {
+bool says(const std::vector<Message>& sentences, const std::string& part) {
   for (const std::string& sentence : sentences)
     if (contains(sentence, part)) return true;
   return false;
@@ -116,7 +117,10 @@ class WrittenLog {
       series("validation", history.validation());
       for (const StatInfo& stat : history.layout())
         series(stat.name, history.series(history.find(stat.name)));
-      for (const std::string& missing : run.missing) text += "missing: " + missing + "\n";
+      for (const Message& missing : run.missing) {
+        text += "missing: " + missing + "\n";
+        CHECK(words::spoken(missing, words::language("de")) != missing);  // it stands in a German screen
+      }
     }
     return text;
   }
