@@ -113,7 +113,7 @@ class Stage {
   void show(const link::LinkedView& link) {
     shell::AppState& state = offscreen_->state;
     with_exit(Exit::Usage,
-              [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
+              [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look); });
   }
 
   /// Carries out a line that is no user's gesture, such as "wait" or "shoot"; false: the line is another.
@@ -182,7 +182,7 @@ class Stage {
   /// Takes "warm-up:compare".
   void open_lesson(const std::string& name) {
     shell::Screens& screens = offscreen_->state.screens;
-    with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
+    with_exit(Exit::Usage, [&] { shell::open_lesson(screens, name); });
   }
 
   /// Takes a first state of the screen, as "depth" of the sweep.

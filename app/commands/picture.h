@@ -55,6 +55,7 @@ struct OffscreenSession {
         ui(ui::load_fonts()),
         driver(loop, ui, [this] { shell::draw_app(state, ui); }) {
     state.session.lab = &lab;
+    state.screens.trainer = lab.trainer();
     state.look.dark = options.dark;
     state.look.scale = static_cast<float>(options.scale);
     state.look.reduced_motion = true;

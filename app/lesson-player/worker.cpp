@@ -111,10 +111,10 @@ bool is_whole(const Lesson& lesson, const MeasureState& state) {
 
 std::string Worker::doing(const Job& job) { return "measuring lesson " + job.lesson->id; }
 
-Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished,
+Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<Trainer> trainer,
                const std::string& kept)
     : threads_(threads),
-      finished_(std::move(finished)),
+      trainer_(std::move(trainer)),
       kept_(kept),
       jobs_(
           "lesson", [this](const Job& job) { carry_out(job); }, std::move(on_change)) {}
@@ -181,7 +181,7 @@ void Worker::work(const Job& job) {
 
 void Worker::measure(const Job& job, MeasureState& state) {
   const Lesson& lesson = *job.lesson;
-  if (!store_) store_ = std::make_unique<experiments::RunStore>(threads_, finished_);
+  if (!store_) store_ = std::make_unique<experiments::RunStore>(threads_, trainer_);
   using Clock = std::chrono::steady_clock;
   auto shown = Clock::now();
   std::optional<Clock::time_point> began;  // to train

@@ -68,10 +68,10 @@ class SavedCurves {
 class Worker : public Measurer {
  public:
   /// `kept` is the folder of measurements from earlier starts; empty: none. `on_change` is called from the worker's
-  /// thread when the state has changed (a window wakes its event loop there). `finished` is the store of finished
-  /// runs that is shared with the Lab; null: its own.
+  /// thread when the state has changed (a window wakes its event loop there). `trainer` is the Lab's, which trains the
+  /// runs; null: its own.
   explicit Worker(std::function<void()> on_change = {}, int threads = 0,
-                  std::shared_ptr<RunCache> finished = nullptr, const std::string& kept = "");
+                  std::shared_ptr<Trainer> trainer = nullptr, const std::string& kept = "");
   ~Worker() override;
   void start(const course::Lesson& lesson, const course::Changes& changes) override;
   void stop() override;
@@ -89,7 +89,7 @@ class Worker : public Measurer {
   void measure(const Job& job, MeasureState& state);
 
   int threads_;
-  std::shared_ptr<RunCache> finished_;
+  std::shared_ptr<Trainer> trainer_;
   std::unique_ptr<experiments::RunStore>
       store_;  ///< only the worker's thread makes and uses it and the next two
   std::map<std::string, std::vector<course::Changes>>

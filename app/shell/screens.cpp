@@ -45,15 +45,15 @@ void set_language(Screens& screens, const std::string& name) {
     lessons.player->say_in(name, [&] { return course::read_course(course::lessons_folder(), name); });
 }
 
-lesson_player::Player& player_of(Screens& screens, Lab* lab) {
+lesson_player::Player& player_of(Screens& screens) {
   LessonsScreen& screen = screens.lessons;
   if (!screen.player) {
     const std::string progress = screen.remembers ? lesson_player::Progress::default_path() : "";
     screen.player = std::make_shared<lesson_player::Player>(
         course::read_course(course::lessons_folder(), language_of(screen)),
-        std::make_unique<lesson_player::Worker>(screens.wake, 0, lab ? lab->finished_runs() : nullptr,
+        std::make_unique<lesson_player::Worker>(screens.wake, 0, screens.trainer,
                                                 lesson_player::SavedCurves::folder_beside(progress)),
-        progress, std::make_unique<lesson_player::Worker>(screens.wake, 1));
+        progress, std::make_unique<lesson_player::Worker>(screens.wake, 1, screens.trainer));
   }
   return *screen.player;
 }
@@ -87,7 +87,7 @@ ScreenSettings kept_of(const Screens& screens, Screen screen) {
 AppScreen& screen_of(Screens& screens, Screen screen) {
   OtherScreen& other = screens.others[static_cast<size_t>(screen)];
   if (!other.screen) {
-    other.screen = kind_of(screen)->make({screens.wake, screens.keeps});
+    other.screen = kind_of(screen)->make({screens.wake, screens.keeps, screens.trainer});
     if (!other.kept.empty()) restore_screen(screens, screen, ScreenSettings(other.kept));
   }
   return *other.screen;
@@ -100,15 +100,15 @@ ScreenRequests draw_screen(Screens& screens, const ShownSession& session, bool c
     case Screen::Lab:
       return screens.lab.draw(ui, area, view, clock);
     case Screen::Lessons:
-      return player_of(screens, session.lab).draw(ui, area, view);
+      return player_of(screens).draw(ui, area, view);
     default:
       return screen_of(screens, screens.shown).draw(ui, area, view, clock, screens.lab.transport());
   }
 }
 
-void open_lesson(Screens& screens, Lab* lab, const std::string& name, const view::Answer& answer) {
+void open_lesson(Screens& screens, const std::string& name, const view::Answer& answer) {
   const auto [lesson, step] = lesson_place(name);
-  player_of(screens, lab).open(lesson, step, answer);
+  player_of(screens).open(lesson, step, answer);
   screens.shown = Screen::Lessons;
 }
 
@@ -117,13 +117,13 @@ namespace {
 
 // Opens a lesson at its prediction if the learner has not made one, and leads on from there to the step that the link
 // shows. Returns a notice; empty: none. Throws Error for an unknown lesson.
-std::string show_lesson(const LinkedView& link, Screens& screens, Lab* lab) {
+std::string show_lesson(const LinkedView& link, Screens& screens) {
   const auto [lesson, step] = lesson_place(link.lesson);
-  open_lesson(screens, lab, lesson, link.answer);
+  open_lesson(screens, lesson, link.answer);
   lesson_player::Player& player = *screens.lessons.player;
   const lesson_player::LessonProgress& learned = player.progress(player.lesson()->id);
   const bool predicted = learned.committed || learned.skipped;
-  if (predicted || !screens.lessons.remembers) open_lesson(screens, lab, link.lesson, link.answer);
+  if (predicted || !screens.lessons.remembers) open_lesson(screens, link.lesson, link.answer);
   player.lead_to(step, link.figure);
   return predicted && !link.answer.empty()
              ? tr("Your own prediction stays; \"Predict again\" shows the one in the link.")
@@ -184,9 +184,9 @@ void copy_link(AppState& state) {
 }
 
 Message show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
-                    Appearance& look, Lab* lab) {
+                    Appearance& look) {
   std::string words;
-  if (!link.lesson.empty()) words = show_lesson(link, screens, lab);  // first: it may not be there
+  if (!link.lesson.empty()) words = show_lesson(link, screens);  // first: it may not be there
   if (!link.settings.empty()) screen_of(screens, link.screen).open_link(link.settings);
   look.dark = link.dark;
   lab::TransportState& transport = screens.lab.transport();
@@ -204,7 +204,7 @@ bool open_link(AppState& state, std::string_view text) {
   try {
     const LinkedView link = read_link(text);
     require_needed(link, link.runs);
-    state.notice = show_linked(link, std::nullopt, state.screens, state.look, session.lab);
+    state.notice = show_linked(link, std::nullopt, state.screens, state.look);
     session.asked = linked_commands(link);
     return true;
   } catch (...) {

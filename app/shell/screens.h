@@ -64,6 +64,7 @@ struct Screens {
   LessonsScreen lessons;
   std::array<OtherScreen, kScreens> others;  // by Screen; Lab and Lessons have none
   bool keeps = false;                        // ScreenSetup::keeps
+  std::shared_ptr<Trainer> trainer{};        // likewise; lessons use it too
   std::optional<LinkedCursor> linked_cursor;
 };
 
@@ -91,12 +92,12 @@ std::string first_language(const std::string& of_system);
 // Changes the language of the window and the course, "en" or "de", at once: runs train on, and an open lesson stays at
 // its page.
 void set_language(Screens&, const std::string& name);
-// The player with the course beside the program and the learner's own progress. Runs that `lab` has
-// finished are not measured again; `lab` may be null.
-lesson_player::Player& player_of(Screens&, Lab* lab);
+// The player with the course beside the program and the learner's own progress. Runs that the Lab has finished are not
+// measured again.
+lesson_player::Player& player_of(Screens&);
 // Shows a lesson at a step: "warm-up:compare", or "warm-up" for its prediction. An answer is filled in where the
 // learner has made no prediction yet. Throws Error for an unknown lesson or step.
-void open_lesson(Screens&, Lab* lab, const std::string& name, const view::Answer& answer = {});
+void open_lesson(Screens&, const std::string& name, const view::Answer& answer = {});
 
 // The appearance is how everything looks: chosen by the user, remembered by the window.
 
@@ -146,8 +147,7 @@ void copy_link(AppState&);
 /// ticket of the command that brings them; none where it is posted with the next frame. A lesson whose prediction the
 /// learner has not made opens at the prediction, so that nothing is given away; the link's own prediction is filled
 /// in there. Returns a notice for the user; empty: none. Throws Error for a lesson that is not in the course.
-Message show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&,
-                    Lab*);
+Message show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&);
 /// Opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the
 /// default comparison if there are no runs yet, and returns false.
 bool open_link(AppState&, std::string_view text);

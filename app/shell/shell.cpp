@@ -81,7 +81,7 @@ void restore(AppState& state, Ui&) {
 void begin_course(AppState& state, Ui&) {
   state.shell.offers.lesson = false;
   state.shell.offers.answered = true;
-  lesson_player::Player& player = player_of(state.screens, state.session.lab);
+  lesson_player::Player& player = player_of(state.screens);
   if (player.course().lessons.empty())
     return void(state.notice = tr("there are no lessons beside the program"));
   player.open(player.course().lessons.front().id, course::StepKind::Predict);
@@ -219,7 +219,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons"))
     return void(state.notice = ui.locked_help());
   const Message fault = guarded("opening a lesson", [&] {
-    lesson_player::Player& player = player_of(screens, state.session.lab);
+    lesson_player::Player& player = player_of(screens);
     if (!player.lesson() || player.lesson()->number != number ||
         player.page() == lesson_player::PageKind::Review)
       player.open(std::to_string(number), course::StepKind::Predict);

@@ -141,6 +141,7 @@ class AppScreen {
 struct ScreenSetup {
   std::function<void()> wake;  ///< requests a frame; a screen's own threads call it when they have a result
   bool keeps = false;          ///< uses the store of results that all programs share; true in a window
+  std::shared_ptr<Trainer> trainer{};  ///< the Lab's; null where no Lab is there
 };
 
 /// The static properties of a screen and its factory.

@@ -57,6 +57,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   if (window.software_gl()) software_ = std::make_unique<headless::SoftwareScreen>();
   memory.put(state_);
   state_.session.lab = lab_.get();
+  state_.screens.trainer = lab_->trainer();
   if (options.scale) state_.look.scale = *options.scale;
   scale_asked_ = options.scale.has_value();
   if (options.dark) state_.look.dark = *options.dark;
@@ -96,9 +97,8 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
 }
 
 void WindowSession::open_linked(const link::LinkedView& link, session::Ticket runs) {
-  const Message fault = guarded("opening a link", [&] {
-    say(shell::show_linked(link, runs, state_.screens, state_.look, lab_.get()));
-  });
+  const Message fault =
+      guarded("opening a link", [&] { say(shell::show_linked(link, runs, state_.screens, state_.look)); });
   if (!fault.empty()) say(fault);
   if (link.step > 0) lab_->post(session::PlayTo{link.step});
 }

@@ -51,7 +51,7 @@ constexpr Room kRooms[] = {
     {"training/session",
      "engine/core engine/tape engine/cpu engine/io training/io training/data training/spec training/measure training/run training/files training/trainer"},
     {"training/experiments",
-     "engine/core engine/tape engine/cpu engine/model engine/io training/io training/data training/spec training/measure training/run training/session training/files"},
+     "engine/core engine/tape engine/cpu engine/model engine/io training/io training/data training/spec training/measure training/run training/session training/files training/trainer"},
 
     {"app/words", "engine/core training/io"},
     {"app/ui", "engine/core app/words"},

@@ -5,6 +5,7 @@
 #include "training/experiments/probes.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
+#include "training/trainer/trainer.h"
 
 namespace normscope::experiments {
 namespace {
@@ -39,19 +40,20 @@ RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<con
 
 }  // namespace
 
-RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, StorePlace place)
-    : RunStore(ResultStore(std::move(place)), {.runs_at_a_time = threads}) {
-  if (finished) shared_->finished = std::move(finished);
-}
+RunStore::RunStore(int threads, std::shared_ptr<Trainer> trainer, StorePlace place)
+    : RunStore(ResultStore(std::move(place)), {.runs_at_a_time = threads, .trainer = std::move(trainer)}) {}
 RunStore::RunStore(ResultStore kept, const RunnerOptions& runner)
     : threads_(runner.runs_at_a_time > 0 ? runner.runs_at_a_time : usable_cores()),
       runner_(runner),
       backend_(make_cpu_backend(threads_)),
       shared_(std::make_shared<SharedResults>(std::move(kept))) {
-  shared_->finished = std::make_shared<RunCache>();
+  if (!runner_.trainer) runner_.trainer = std::make_shared<Trainer>(threads_);
 }
-RunStore::RunStore(int threads, std::shared_ptr<SharedResults> shared)
-    : threads_(threads), backend_(make_cpu_backend(threads)), shared_(std::move(shared)) {}
+RunStore::RunStore(int threads, const RunStore& beside)
+    : threads_(threads),
+      runner_(beside.runner_),
+      backend_(make_cpu_backend(threads)),
+      shared_(beside.shared_) {}
 RunStore::~RunStore() = default;
 
 ShareMap RunStore::start_shares(const RunSpec& spec) {
@@ -60,9 +62,7 @@ ShareMap RunStore::start_shares(const RunSpec& spec) {
 }
 
 std::unique_ptr<RunStore> RunStore::beside(int threads) const {
-  auto other = std::unique_ptr<RunStore>(new RunStore(threads, shared_));
-  other->runner_ = runner_;
-  return other;
+  return std::unique_ptr<RunStore>(new RunStore(threads, *this));
 }
 
 std::shared_ptr<const RunFindings> RunStore::find(const std::string& key) const {
@@ -141,7 +141,7 @@ StudyResults RunStore::train(std::vector<StudyRun> runs, const OnStep& on_step, 
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
   auto result = std::make_shared<RunFindings>(findings_of(run, spec, task, run.store().backend()));
-  result->history = shared_->finished->put(run.record())->history;
+  result->history = runner_.trainer->finished()->put(run.record())->history;
   const std::lock_guard lock(shared_->mutex);
   shared_->results.emplace(key, std::move(result));
 }
@@ -152,8 +152,8 @@ std::shared_ptr<const RunRecord> RunStore::in_memory(const StudyRun& run) {
   const bool on_device = !(runner_.backend == BackendChoice{});
   if (on_device && !device_) device_ = make_backend(runner_.backend, 1);
   const Backend& trains = on_device ? *device_ : *backend_;
-  return shared_->finished->find({identity_of(run.spec, run.edits, *task(run.spec.data), trains),
-                                  {Run::live_interval(trains), kValidationEvery, true}});
+  return runner_.trainer->finished()->find({identity_of(run.spec, run.edits, *task(run.spec.data), trains),
+                                            {Run::live_interval(trains), kValidationEvery, true}});
 }
 
 std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std::string& key,
@@ -165,7 +165,8 @@ std::shared_ptr<const RunFindings> RunStore::make(const StudyRun& run, const std
     result->history = known->history;
     return result;
   }
-  const RunnerOptions alone{.runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
+  const RunnerOptions alone{
+      .runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend, .trainer = runner_.trainer};
   if (!train(
            {run}, on_step, [](const Progress&) { return true; }, alone)
            .complete)

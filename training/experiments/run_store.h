@@ -1,5 +1,6 @@
-// Finds or trains the runs of lessons. It never trains a run again that is in the RunCache (run/run_record.h, shared
-// with the Lab) or in the store on disk. train() of study.h trains and measures any other run, and both stores keep it.
+// Finds or trains the runs of lessons. It never trains a run again that is in the RunCache (run/run_record.h) of its
+// trainer, which it shares with the Lab, or in the store on disk. train() of study.h trains and measures any other run
+// there, and both stores keep it.
 // RunStore computes once what a lesson needs in addition to the history (shares of branches, a text that the model
 // writes). Any number of threads may ask at once, each through its own RunStore (`beside`), which shares all results
 // and has a backend of its own.
@@ -50,9 +51,9 @@ struct Cancelled : Error {
 
 class RunStore {
  public:
-  /// 0 threads: one for each physical core. `finished`: the shared runs in memory; null: a cache of its own.
-  /// `place`: the folder of the store on disk; without a folder there is no store.
-  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr, StorePlace place = {});
+  /// 0 threads: one for each physical core. `trainer`: null for one of its own. `place`: the folder of the store on
+  /// disk; without a folder there is no store.
+  explicit RunStore(int threads = 0, std::shared_ptr<Trainer> trainer = nullptr, StorePlace place = {});
   /// This constructor uses a store that is open already; the runs_at_a_time of `runner` take the place of `threads`.
   RunStore(ResultStore kept, const RunnerOptions& runner);
   ~RunStore();
@@ -99,7 +100,6 @@ class RunStore {
  private:
   struct SharedResults {
     explicit SharedResults(ResultStore store) : kept(std::move(store)) {}
-    std::shared_ptr<RunCache> finished;
     ResultStore kept;
     std::mutex mutex;
     std::condition_variable changed;
@@ -108,7 +108,7 @@ class RunStore {
     MadeTasks tasks;
     int32_t trained = 0;
   };
-  RunStore(int threads, std::shared_ptr<SharedResults> shared);
+  RunStore(int threads, const RunStore& beside);
   std::shared_ptr<const RunFindings> make(const StudyRun& run, const std::string& key, const OnStep& on_step);
   std::shared_ptr<const RunRecord> in_memory(const StudyRun& run);
   std::unique_ptr<Run> at_its_end(const StudyRun& run, const OnStep& on_step);
@@ -118,7 +118,7 @@ class RunStore {
 
   int threads_;
   std::function<bool()> stop_;
-  RunnerOptions runner_{};
+  RunnerOptions runner_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<Backend> device_{};  ///< where train() trains, if it is another kind of backend
   std::shared_ptr<SharedResults> shared_;

@@ -20,6 +20,7 @@
 #include "engine/core/machine.h"
 #include "training/data/task.h"
 #include "training/io/reservation.h"
+#include "training/trainer/trainer.h"
 
 namespace normscope::experiments {
 namespace {
@@ -28,7 +29,7 @@ constexpr auto kTick = std::chrono::milliseconds(100);
 
 constexpr size_t kMaxTimed = 8;
 constexpr int32_t kTimedSteps = 3;
-constexpr auto kTurn = std::chrono::milliseconds(50), kOthersTurn = std::chrono::milliseconds(200);
+constexpr auto kOthersTurn = std::chrono::milliseconds(200);
 
 bool is_there(const std::string& path) {
   std::error_code unknown;
@@ -62,35 +63,28 @@ class Training {
         known_(study.runs.size()),
         trained_(study.runs.size()),
         elsewhere_(study.runs.size()),
-        found_(study.runs.size()) {
+        found_(study.runs.size()),
+        backend_(make_backend(options.backend, 1)),
+        trainer_(options.trainer ? options.trainer : std::make_shared<Trainer>(runs_at_a_time(options))) {
     results_.runs.resize(study.runs.size());
     results_.first.resize(study.runs.size());
     std::iota(results_.first.begin(), results_.first.end(), size_t{0});
-    const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
     for (size_t i = 0; i < study.runs.size(); ++i) {
       if (!study.runs[i].refused.empty()) {
         results_.runs[i] = failed(study.runs[i].refused);
         ++results_.refused;
         continue;
       }
-      keys_[i] = key_at(study.runs[i], *backend);
+      keys_[i] = key_at(study.runs[i]);
       const auto [first, is_new] = first_.emplace(keys_[i], i);
       results_.first[i] = first->second;
       if (is_new && mine(i)) distinct_.push_back(i);
     }
-    find_starts(*backend);
+    find_starts();
   }
 
   StudyResults run(const OnProgress& on_progress) {
-    if (!store_.folder().empty())
-      on_workers(
-          distinct_,
-          [&](size_t index, Backend& backend) {
-            known_[index] =
-                is_known(index, backend) || (!options_.stored_only && measure_kept(index, backend));
-            ++done_;
-          },
-          {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, on_progress);
+    if (!store_.folder().empty()) look(on_progress);
     const std::set<size_t> missing = this->missing();
     for (const size_t index : missing) results_.missing.push_back(run_at(index).spec);
     results_.stored = static_cast<int32_t>(std::ranges::count_if(
@@ -102,9 +96,7 @@ class Training {
       std::vector<size_t> part;  // runs whose start is there, or that have none
       for (const size_t index : left)
         if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
-      on_workers(
-          part, [&](size_t index, Backend& backend) { train_or_leave(index, backend); }, progress,
-          on_progress);
+      train(part, progress, on_progress);
       bool waits = true;  // all that is left is trained by other processes
       for (const size_t index : part) {
         if (elsewhere_[index]) continue;
@@ -133,21 +125,21 @@ class Training {
   // Makes no task in a worker: key_at() of every run made them all before.
   std::shared_ptr<const Task> task_of(size_t index) { return task_in(tasks_, run_at(index).spec.data); }
 
-  std::string key_at(const StudyRun& run, Backend& backend) {
-    return key_of(run, task_in(tasks_, run.spec.data)->hash(), backend,
-                  run.from ? key_at(*run.from, backend) : std::string());
+  std::string key_at(const StudyRun& run) {
+    return key_of(run, task_in(tasks_, run.spec.data)->hash(), *backend_,
+                  run.from ? key_at(*run.from) : std::string());
   }
 
   std::string state_of(size_t index) const { return store_.state_path(keys_[index], kMeasurement); }
   bool keeps_states() const { return study_.on_run != nullptr; }
 
   /// Adds the runs from which this shard's runs start, and their starts in turn, even if another shard trains them too.
-  void find_starts(Backend& backend) {
+  void find_starts() {
     for (size_t i = 0; i < distinct_.size(); ++i) {
       const size_t index = distinct_[i];
       const std::shared_ptr<const StudyRun>& from = run_at(index).from;
       if (!from) continue;
-      const auto start = first_.find(key_at(*from, backend));
+      const auto start = first_.find(key_at(*from));
       if (start == first_.end())
         fail(study_.name, "a run starts from one that is not in the plan: expected both");
       start_of_[index] = start->second;
@@ -246,61 +238,96 @@ class Training {
     return asked;
   }
 
-  std::unique_ptr<Run> begin(size_t index, Backend& backend, Meter& meter) {
-    auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
-    run->measure_live(study_.on_run || study_.numbers.contains(kLast));
-    run->schedule_edits(run_at(index).edits);
-    meter.begin(*run);
-    return run;
-  }
+  /// A run on its way through the trainer. Calls come from the threads that train, one at a time.
+  class OnTheWay final : public Trainer::Companion {
+   public:
+    OnTheWay(Training& all, size_t index, int32_t threads)
+        : all_(all), index_(index), threads_(threads), wish_(all.wish_for(index)) {}
+    bool has_begun() const { return begun_; }
+    bool has_ended() const { return ended_; }
+    AtWork at_work() const { return {index_, steps_, wish_.until()}; }
+    /// Lets other processes train the run; for a run that was dropped, when no thread has it.
+    void let_go() { reserved_.reset(); }
+    static Trainer::Request request_for(const std::shared_ptr<OnTheWay>& run) {
+      return {.wish = run->wish_, .task = nullptr, .companion = run, .is_kept = run->wish_.numbers().end};
+    }
 
-  /// Trains a run, unless another process that shares the folder trains it now or has done so since we looked.
-  void train_or_leave(size_t index, Backend& backend) {
-    Reservation reserved(store_.reservation_path(keys_[index], kMeasurement));
-    elsewhere_[index] = !reserved.ours();
-    if (elsewhere_[index]) return;
-    const bool there = !store_.folder().empty() && is_known(index, backend) &&
-                       (!starts_.contains(index) || store_.opens(state_of(index)));
-    if (!there) return train_one(index, backend, reserved);
-    done_ += run_at(index).spec.train.steps;
-    ++came_;
-  }
+    /// Null where another process that shares the folder trains the run now, or has done so since we looked.
+    std::unique_ptr<Run> begin() override {
+      if (ended_) return nullptr;  // it was wanted once more just then
+      begun_ = true;
+      backend_ = all_.backend_for(threads_);
+      reserved_.emplace(all_.store_.reservation_path(all_.keys_[index_], kMeasurement));
+      all_.elsewhere_[index_] = !reserved_->ours();
+      std::unique_ptr<Run> run =
+          reserved_->ours() && !all_.came_from_others(index_, *backend_) ? made() : nullptr;
+      if (!run) leave();
+      return run;
+    }
+
+    bool after_step(Run& run) override {
+      ++all_.done_;
+      const int32_t step = steps_ = run.steps_done();
+      reserved_->renew();
+      if (all_.study_.on_run && step % kValidationEvery == 0 && step < wish_.until() && !run.non_finite())
+        run.validation_loss();  // at the end the measurement validates
+      meter_->after_step(run);
+      if (all_.study_.on_step && !all_.study_.on_step(index_, run)) all_.stop_ = true;
+      return !all_.stop_ || step == wish_.until();
+    }
+
+    void end(std::unique_ptr<Run> run) override {
+      all_.done_ += wish_.until() - run->steps_done();
+      all_.finish(index_, *run, *meter_);
+      all_.trained_[index_] = true;
+      run.reset();
+      leave();
+    }
+
+    void fail() override {
+      all_.end_with(exception_for_others(all_.study_.name));
+      leave();
+    }
+
+   private:
+    /// Null where the run cannot be made, which is its result.
+    std::unique_ptr<Run> made() try {
+      meter_.emplace(all_.asked_at(index_));
+      auto run = std::make_unique<Run>(all_.spec_of(index_), all_.task_of(index_), *backend_);
+      run->measure_live(all_.study_.on_run || all_.study_.numbers.contains(kLast));
+      run->schedule_edits(all_.run_at(index_).edits);
+      meter_->begin(*run);
+      return run;
+    } catch (const DeviceError&) {  // such an error concerns all runs
+      throw;
+    } catch (const Error& error) {
+      all_.fail_run(index_, error.what());
+      all_.done_ += wish_.until();
+      return nullptr;
+    }
+
+    void leave() {
+      let_go();
+      all_.take_back(std::move(backend_));
+      ended_ = true;
+    }
+
+    Training& all_;
+    const size_t index_;
+    const int32_t threads_;
+    const Wish wish_;
+    std::unique_ptr<Backend> backend_;
+    std::optional<Reservation> reserved_{};
+    std::optional<Meter> meter_{};
+    std::atomic<int32_t> steps_{0};
+    std::atomic<bool> begun_{false}, ended_{false};
+  };
 
   void wait_for_others(size_t runs, Progress& progress, const OnProgress& on_progress) {
     progress.note = fmt::format("waiting for {} of another process", runs == 1 ? "a run" : "runs");
     progress.at_work.clear();
     if (!on_progress(progress)) stop_ = true;
     std::this_thread::sleep_for(kOthersTurn);
-  }
-
-  void train_one(size_t index, Backend& backend, Reservation& reserved) {
-    const int32_t steps = run_at(index).spec.train.steps;
-    Meter meter(asked_at(index));
-    std::unique_ptr<Run> run;
-    try {
-      run = begin(index, backend, meter);
-    } catch (const DeviceError&) {  // such an error concerns all runs
-      throw;
-    } catch (const Error& error) {
-      fail_run(index, error.what());
-      done_ += steps;
-      return;
-    }
-    while (run->steps_done() < steps && !run->non_finite()) {
-      if (stop_) return;
-      run->step();
-      ++done_;
-      const int32_t step = run->steps_done();
-      tell(step);
-      reserved.renew();
-      if (study_.on_run && step % kValidationEvery == 0 && step < steps && !run->non_finite())
-        run->validation_loss();  // at the end the measurement validates
-      meter.after_step(*run);
-      if (study_.on_step && !study_.on_step(index, *run)) stop_ = true;
-    }
-    done_ += steps - run->steps_done();
-    finish(index, *run, meter);
-    trained_[index] = true;
   }
 
   void finish(size_t index, Run& run, Meter& meter) {
@@ -327,67 +354,122 @@ class Training {
     results_.runs[index] = failed(why);
   }
 
-  void begin_work(size_t index) {
-    std::unique_lock lock(mutex_);
-    ++going_on_;
-    wait_for_turn(lock);
-    at_work_[std::this_thread::get_id()] = {index, 0, run_at(index).spec.train.steps};
-  }
-
-  void end_work() {
+  void end_with(std::exception_ptr error) {
     const std::lock_guard lock(mutex_);
-    --going_on_;
-    at_work_.erase(std::this_thread::get_id());
+    if (!error_) error_ = std::move(error);
+    stop_ = true;
   }
 
-  /// Notes how far the run of this thread has come.
-  void tell(int32_t steps) {
-    std::unique_lock lock(mutex_);
-    at_work_[std::this_thread::get_id()].done = steps;
-    wait_for_turn(lock);
+  /// What the trainer is told of a run. Where every run is looked at, its record answers others' wishes too.
+  Wish wish_for(size_t index) {
+    const StudyRun& run = run_at(index);
+    if (!study_.on_run || run.from) return {{.origin = run.spec, .edits = {}, .scheduled = {}}, {}};
+    return {identity_of(run.spec, run.edits, *task_of(index), *backend_),
+            {Run::live_interval(*backend_), kValidationEvery, true}};
   }
 
-  /// Waits while more runs are under way than allowed() permits.
-  void wait_for_turn(std::unique_lock<std::mutex>& lock) {
-    if (!options_.allowed || going_on_ <= options_.allowed()) return;
-    --going_on_;
-    while (!stop_ && going_on_ >= options_.allowed()) turn_.wait_for(lock, kTurn);
-    ++going_on_;
+  /// Whether another process has trained the run since we looked.
+  bool came_from_others(size_t index, Backend& backend) {
+    const bool there = !store_.folder().empty() && is_known(index, backend) &&
+                       (!starts_.contains(index) || store_.opens(state_of(index)));
+    if (!there) return false;
+    done_ += run_at(index).spec.train.steps;
+    ++came_;
+    return true;
   }
 
-  void tell_work(Progress& progress) {
-    const std::lock_guard lock(mutex_);
-    progress.note.clear();
-    progress.at_work.clear();
-    for (const auto& [thread, run] : at_work_) {
-      const RunSpec& spec = run_at(run.index).spec;
-      const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
-      progress.note += fmt::format("{}{} seed {}", progress.note.empty() ? "" : ", ", name, spec.seed);
-      if (!progress.looking) progress.at_work.push_back(run);
+  std::unique_ptr<Backend> backend_for(int32_t threads) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        auto backend = std::move(free_.back());
+        free_.pop_back();
+        return backend;
+      }
     }
+    return make_backend(options_.backend, threads);
   }
 
-  /// Each worker has a thread of its own, and this one reports progress. While looking, a backend has one thread.
-  template <typename Each>
-  void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress,
-                  const OnProgress& on_progress) {
+  void take_back(std::unique_ptr<Backend> backend) {
+    if (!backend) return;
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(backend));
+  }
+
+  void look(const OnProgress& on_progress) {
     done_ = 0;
-    const int32_t most = runs_at_a_time(options_), count = std::min(most, static_cast<int32_t>(work.size()));
-    const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
-    const int64_t before = progress.done;
-    const auto make = [&, threads = progress.looking ? 1 : shared] {
-      return [&, backend = std::shared_ptr<Backend>(make_backend(options_.backend, threads))](size_t i) {
-        begin_work(work[i]);
-        each(work[i], *backend);
-        end_work();
+    Progress progress{true, 0, static_cast<int64_t>(distinct_.size()), "", {}};
+    const auto make = [&] {
+      return [&, backend = std::shared_ptr<Backend>(make_backend(options_.backend, 1))](size_t i) {
+        const size_t index = distinct_[i];
+        known_[index] = is_known(index, *backend) || (!options_.stored_only && measure_kept(index, *backend));
+        ++done_;
       };
     };
-    run_jobs(study_.name, work.size(), count, stop_, make, [&] {
-      progress.done = before + done_;
-      progress.unkept = store_.unkept();
-      tell_work(progress);
-      if (!on_progress(progress)) stop_ = true;
-    });
+    run_jobs(study_.name, distinct_.size(), runs_at_a_time(options_), stop_, make,
+             [&] { tell(progress, 0, on_progress); });
+  }
+
+  /// Trains these runs in their order, as many at a time as may. This thread wishes for them and reports progress.
+  void train(const std::vector<size_t>& part, Progress progress, const OnProgress& on_progress) {
+    const int32_t most = runs_at_a_time(options_), count = std::min(most, static_cast<int32_t>(part.size()));
+    const int32_t threads = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
+    const int64_t before = progress.done;
+    done_ = 0;
+    free_.clear();  // of another number of threads
+    using Clock = std::chrono::steady_clock;
+    const auto has_ended = [](const auto& run) { return run->has_ended(); };
+    {
+      Wisher wisher(trainer_, [this] { note_end(); });
+      auto next = part.begin();
+      Clock::time_point told{};
+      while (!stop_) {
+        const int32_t allowed = options_.allowed ? std::clamp(options_.allowed(), 1, most) : most;
+        std::erase_if(under_way_, has_ended);
+        while (next != part.end() && std::ssize(under_way_) < allowed)
+          under_way_.push_back(std::make_shared<OnTheWay>(*this, *next++, threads));
+        if (under_way_.empty()) break;
+        wisher.at_a_time(allowed);
+        std::vector<Trainer::Request> wanted;
+        for (const auto& run : under_way_) wanted.push_back(OnTheWay::request_for(run));
+        wisher.want(wanted);
+        wait_for_end();
+        const bool last = next == part.end() && std::ranges::all_of(under_way_, has_ended);
+        if (!last && Clock::now() - told < kTick) continue;
+        tell(progress, before, on_progress);
+        told = Clock::now();
+      }
+    }  // the steps under way end here
+    for (const auto& run : under_way_) run->let_go();
+    under_way_.clear();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  void note_end() {
+    const std::lock_guard lock(mutex_);
+    one_ended_ = true;
+    ended_.notify_all();
+  }
+
+  void wait_for_end() {
+    std::unique_lock lock(mutex_);
+    ended_.wait_for(lock, kTick, [this] { return one_ended_; });
+    one_ended_ = false;
+  }
+
+  void tell(Progress& progress, int64_t before, const OnProgress& on_progress) {
+    progress.done = before + done_;
+    progress.unkept = store_.unkept();
+    progress.note.clear();
+    progress.at_work.clear();
+    for (const auto& one : under_way_) {
+      if (!one->has_begun() || one->has_ended()) continue;
+      progress.at_work.push_back(one->at_work());
+      const RunSpec& spec = run_at(progress.at_work.back().index).spec;
+      const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
+      progress.note += fmt::format("{}{} seed {}", progress.note.empty() ? "" : ", ", name, spec.seed);
+    }
+    if (!on_progress(progress)) stop_ = true;
   }
 
   const Study& study_;
@@ -400,17 +482,21 @@ class Training {
   std::map<size_t, size_t> start_of_;  // for a distinct run, the one that it starts from
   std::set<size_t> starts_;            // the runs that others start from
   MadeTasks tasks_;
-  std::vector<char> known_, trained_;  // has a result; was trained in this call
-  std::vector<char> elsewhere_;        // another process trains it
-  std::vector<Names> found_;           // numbers of a stored result that lacks others
+  std::vector<char> known_, trained_;       // has a result; was trained in this call
+  std::vector<char> elsewhere_;             // another process trains it
+  std::vector<Names> found_;                // numbers of a stored result that lacks others
+  const std::unique_ptr<Backend> backend_;  // of this thread, whose arithmetic the runs have
   StudyResults results_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> done_{0};
   std::atomic<int32_t> came_{0};  // results of other processes since we looked
+  const std::shared_ptr<Trainer> trainer_;
+  std::vector<std::shared_ptr<OnTheWay>> under_way_;  // of the calling thread
   std::mutex mutex_, taken_mutex_;
-  std::condition_variable turn_;
-  int32_t going_on_ = 0;                       // workers that do not wait for their turn
-  std::map<std::thread::id, AtWork> at_work_;  // by worker
+  std::condition_variable ended_;
+  bool one_ended_ = false;                      // a run, since the calling thread looked
+  std::vector<std::unique_ptr<Backend>> free_;  // of runs that have ended
+  std::exception_ptr error_;
 };
 
 /// All that decides how long a step takes: everything that a run cannot change while it goes on, but its seed.

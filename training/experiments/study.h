@@ -1,13 +1,15 @@
 // Runs with complete specifications, trained together; the numbers of each (run_numbers.h) are measured. All training
 // in order to measure runs goes through train() here: lessons, comparisons, sweeps and claims fill in the runs and read
-// the results by index. Runs are independent: several train at a time, each on a backend of its own, and their number
-// changes no bit. A run that the store has is not trained; one that was interrupted begins again.
+// the results by index. Runs are independent: the Trainer (trainer/trainer.h) trains several at a time, each on a
+// backend of its own, and their number changes no bit. A run that the store has is not trained; one that was
+// interrupted begins again.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +19,10 @@
 #include "training/experiments/run_numbers.h"
 #include "training/run/run.h"
 #include "training/spec/backend_choice.h"
+
+namespace normscope {
+class Trainer;
+}
 
 namespace normscope::experiments {
 
@@ -46,6 +52,8 @@ struct RunnerOptions {
   BackendChoice backend{};
   /// The number of runs that may train now; others wait between two steps. Empty: all of `runs_at_a_time`.
   std::function<int32_t()> allowed{};
+  /// Trains the runs beside those of others; null: one of the study's own.
+  std::shared_ptr<Trainer> trainer{};
 };
 
 /// A run that is being trained.
@@ -57,7 +65,7 @@ struct AtWork {
 struct Progress {
   bool looking = false;           ///< searches the store for results, run by run
   int64_t done = 0, total = 0;    ///< steps; while looking, runs
-  std::string note;               ///< the runs in training, or being searched for
+  std::string note;               ///< the runs in training
   std::vector<AtWork> at_work{};  ///< the runs in training, each with its steps
   std::string unkept{};           ///< ResultStore::unkept()
 };
@@ -95,8 +103,8 @@ int32_t runs_at_a_time(const RunnerOptions& options);
 /// one run of every size, of at most eight sizes spread over them, which takes some seconds.
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice backend);
 
-// Workers do jobs of equal rank on several threads while the calling thread reports progress: runs that train side by
-// side, fresh models, curves of lessons. Called by study.cpp and by app/course.
+// Workers do jobs of equal rank on several threads while the calling thread reports progress: results that are looked
+// for, fresh models, curves of lessons. Called by study.cpp and by app/course.
 
 /// Does the job with the given index; it is made on the thread that calls it.
 using WorkOn = std::function<void(size_t)>;

@@ -268,7 +268,7 @@ int32_t seeds_there(const LabView& view) {
 }
 
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
-  if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
+  if (!impl_->options.trainer) impl_->options.trainer = std::make_shared<Trainer>(impl_->options.threads);
   impl_->thread = start_thread("lab", [impl = impl_.get()] { impl->run(); });
   impl_->made.get_future().get();  // waits for the threads of the CPU, or throws why there are none
 }
@@ -305,7 +305,7 @@ void Lab::keep(std::string window) {
   impl_->wake.notify_one();
 }
 
-const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
+const std::shared_ptr<Trainer>& Lab::trainer() const { return impl_->options.trainer; }
 
 void Lab::quit() {
   {

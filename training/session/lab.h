@@ -141,15 +141,15 @@ struct LabView {
 /// The number of seeds that every run shows, its own included; 0: no runs, or a stale one (LabView::instant).
 int32_t seeds_there(const LabView& view);
 
-class RunCache;
+class Trainer;
 
 struct LabOptions {
   int threads = 0;
   /// Where runs train; without CUDA they train on the CPU, and LabView::backend_note says why.
   BackendChoice backend{};
   std::function<std::unique_ptr<Backend>(BackendChoice)> open_backend{};  ///< null: make_backend()
-  /// The store of finished runs that the Lab shares with other trainers, such as lessons; null: a store of its own.
-  std::shared_ptr<RunCache> finished{};
+  /// Trains what the Lab's own thread does not, and has the store of finished runs. Lessons share it; null: its own.
+  std::shared_ptr<Trainer> trainer{};
   /// Completes the text of each run at the present step when the Lab rests (paused, budget spent).
   bool sample_text = true;
   /// `live_text` also refreshes the texts of all runs while training, at most twice a second and for at most 4 % of the
@@ -189,7 +189,7 @@ class Lab {
   void keep(std::string window);
   void quit();
 
-  const std::shared_ptr<RunCache>& finished_runs() const;
+  const std::shared_ptr<Trainer>& trainer() const;
   /// The newest view: a shared immutable copy, cheap to take each frame.
   std::shared_ptr<const LabView> view() const;
   /// Sets the function that the trainer thread calls after each new view (a window's wakes its event loop). Call it

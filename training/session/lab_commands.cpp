@@ -31,7 +31,7 @@ void LabTrainer::carry_out(const session::Command& command, session::Ticket tick
           serve(asked);
       },
       command);
-  if (!now_.instant && (trainer_.busy() || !asked_.empty())) want_anew();
+  if (!now_.instant && (wisher_.busy() || !asked_.empty())) want_anew();
   share_cores();
   if (before) note_change(std::move(*before), hand);
 }
@@ -127,7 +127,7 @@ void LabTrainer::open(session::ReplaceRuns command) {
   start(std::move(command));
   bool any = false;
   for (LabEntry* entry : now_.entries()) {
-    const auto known = finished_->find({entry->run->identity(), numbers()});
+    const auto known = trainer_->finished()->find({entry->run->identity(), numbers()});
     if (!known) continue;
     entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);
     entry->unscored = true;
@@ -286,7 +286,7 @@ void LabTrainer::serve(const session::SetBackend& asked) {
     entry->scoring.reset();
     entry->looking.reset();
   }
-  trainer_.want({});
+  wisher_.want({});
   earlier_.reset();
   backend_ = device ? device.get() : cpu_.get();
   device_ = std::move(device);
@@ -303,7 +303,7 @@ bool LabTrainer::fall_back(const Message& why) {
     entry->scoring.reset();                               // a half from another backend would not fit
     entry->looking.reset();
   }
-  trainer_.want({});
+  wisher_.want({});
   earlier_.reset();
   backend_ = cpu_.get();
   device_.reset();

@@ -282,7 +282,7 @@ void LabTrainer::note_passed(const LabEntry& entry, const std::string& key) {
       passed_.erase(std::ranges::find_if(passed_, is_one));
   }
   Wish wish = whole_of(spec, false).wish;
-  auto run = trainer_.find(wish);
+  auto run = wisher_.find(wish);
   passed_.push_back({{++passed_so_far_, entry.letter, get_field(spec, key),
                       std::make_shared<const RunSpec>(spec), std::move(run)},
                      std::move(wish)});
@@ -311,8 +311,8 @@ void LabTrainer::want_anew(const std::vector<RunSpec>& ahead) {
     if (one.run && one.run->data.hash != identity_of(one.spec->data, *task_for(one.spec->data)).hash)
       one = {one.spec, nullptr, nullptr};
   take_whole();
-  trainer_.limit(memory() > 0 ? std::max<int64_t>(memory() - held_bytes(), 1) : 0);
-  trainer_.want(now_.instant ? instant_runs(ahead) : other_seeds());
+  wisher_.limit(memory() > 0 ? std::max<int64_t>(memory() - held_bytes(), 1) : 0);
+  wisher_.want(now_.instant ? instant_runs(ahead) : other_seeds());
 }
 
 /// What an instant Lab wants, in the order in which it is looked at: the runs, the question, two other seeds of the
@@ -353,18 +353,18 @@ std::vector<Trainer::Request> LabTrainer::instant_runs(const std::vector<RunSpec
 
 /// Takes the runs of the trainer that have ended into their cards.
 void LabTrainer::take_whole() {
-  const uint64_t ended = trainer_.ended();
+  const uint64_t ended = wisher_.ended();
   const bool news = std::exchange(seen_, ended) != ended;
   settle_seed_checks();
   if (!now_.instant) return;
   for (LabEntry* entry : now_.entries()) take_whole(*entry);
   for (PassedValue& one : passed_)
-    if (news && !one.seen.run) one.seen.run = trainer_.find(one.wish);
+    if (news && !one.seen.run) one.seen.run = wisher_.find(one.wish);
   for (LabView::Supposition& one : supposed_) {
     const bool question = supposed_.size() == 1;
     if (question ? one.seen != nullptr : one.run != nullptr) continue;
     const Trainer::Request wanted = whole_of(*one.spec, question);
-    one.run = trainer_.find(wanted.wish);
+    one.run = wisher_.find(wanted.wish);
     if (!question || !one.run) continue;
     LabEntry entry = entry_of(*one.run, wanted);
     entry.letter = 'D';
@@ -383,9 +383,9 @@ LabEntry LabTrainer::entry_of(const RunRecord& record, const Trainer::Request& w
 void LabTrainer::take_whole(LabEntry& entry) {
   if (!entry.wanted) return;
   const Trainer::Request wanted = whole_of(*entry.wanted);
-  const auto record = trainer_.find(wanted.wish);
+  const auto record = wisher_.find(wanted.wish);
   if (!record) {
-    if (Message why = trainer_.failure(wanted.wish); !why.empty()) message = std::move(why);
+    if (Message why = wisher_.failure(wanted.wish); !why.empty()) message = std::move(why);
     return;
   }
   LabEntry made = entry_of(*record, wanted);  // nothing of the former run stays but its place

@@ -131,10 +131,12 @@ LabTrainer::LabTrainer(LabOptions options)
       threads_(options_.threads > 0 ? options_.threads : usable_cores()),
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
-      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()),
-      trainer_(threads_, finished_, [this] {
+      trainer_(options_.trainer ? options_.trainer : std::make_shared<Trainer>(threads_)),
+      wisher_(trainer_, [this] {
         if (wake) wake();
-      }) {}
+      }) {
+  wisher_.at_a_time(threads_);
+}
 
 void LabTrainer::open_device() {
   if (options_.backend == BackendChoice{}) return;
@@ -195,7 +197,7 @@ LabEntry* LabTrainer::without_text() const {
 
 bool LabTrainer::has_work() const {
   return arrived() || only_looks() || unscored() || lagging() || wants_step() || without_text() ||
-         trainer_.waits_here();
+         wisher_.waits_here();
 }
 
 void LabTrainer::work() {
@@ -209,7 +211,7 @@ void LabTrainer::work() {
 
 /// The trainer's threads work while the runs that are shown rest.
 void LabTrainer::share_cores() {
-  if (trainer_.busy()) trainer_.shut(lagging() || wants_step());
+  if (wisher_.busy()) wisher_.shut(lagging() || wants_step());
 }
 
 void LabTrainer::do_work() {
@@ -232,7 +234,7 @@ void LabTrainer::do_work() {
     keep_sample(*entry, entry->text_step);
     return;
   }
-  if (trainer_.waits_here()) trainer_.work_for(std::chrono::milliseconds(1));
+  if (wisher_.waits_here()) wisher_.work_for(std::chrono::milliseconds(1));
 }
 
 // Ends D's wait at an earlier step, during which the others stand still.
@@ -271,8 +273,9 @@ double LabTrainer::step_entry(LabEntry& entry) {
 // too large, as it would only push the others out.
 void LabTrainer::keep_finished(const LabEntry& entry) {
   const Run& run = *entry.run;
-  if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
-  if (!finished_->find({run.identity(), numbers()})) finished_->put(run.record());
+  if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > trainer_->finished()->largest())
+    return;
+  if (!trainer_->finished()->find({run.identity(), numbers()})) trainer_->finished()->put(run.record());
 }
 
 Wish::Numbers LabTrainer::numbers() const {
@@ -302,7 +305,7 @@ void LabTrainer::step_all() {
     next_step_ = std::max(next_step_ + interval, begin);
   }
   if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
-  if (trainer_.busy()) train_beside(seconds);
+  if (wisher_.busy()) train_beside(seconds);
 }
 
 // Lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
@@ -415,7 +418,7 @@ LabView LabTrainer::view() const {
   for (const SeedCheck& asked : asked_)
     for (const Wish& wish : asked.wishes) {
       view.seed_check_steps += wish.until();
-      view.seed_check_done += is_done(wish) ? wish.until() : trainer_.steps(wish);
+      view.seed_check_done += is_done(wish) ? wish.until() : wisher_.steps(wish);
     }
   view.can_undo = log_.can_undo();
   view.can_redo = log_.can_redo();
@@ -473,7 +476,7 @@ LabTrainer::SeedCheck LabTrainer::seed_check(LabEntry& entry) const {
 }
 
 bool LabTrainer::is_done(const Wish& wish) const {
-  return trainer_.find(wish) || !trainer_.failure(wish).empty();
+  return wisher_.find(wish) || !wisher_.failure(wish).empty();
 }
 
 /// Forgets what was asked of cards whose run was changed, says so, and forgets what is there.
@@ -487,7 +490,7 @@ void LabTrainer::settle_seed_checks() {
     if (!changed) asked = seed_check(**at);  // with the budget and the backend of now
     size_t left = 0;
     for (const Wish& wish : asked.wishes) {
-      if (Message why = trainer_.failure(wish); !why.empty()) message = std::move(why);
+      if (Message why = wisher_.failure(wish); !why.empty()) message = std::move(why);
       left += !is_done(wish);
     }
     if (changed) dropped += left;
@@ -512,11 +515,11 @@ std::vector<Trainer::Request> LabTrainer::other_seeds() {
 
 std::shared_ptr<const RunSpread> LabTrainer::spread_of_card(LabEntry& entry) const {
   card_key(entry);
-  if (entry.spread_at == trainer_.ended()) return entry.spread;
-  entry.spread_at = trainer_.ended();
+  if (entry.spread_at == wisher_.ended()) return entry.spread;
+  entry.spread_at = wisher_.ended();
   std::vector<std::shared_ptr<const RunRecord>> known;
   for (uint64_t i = 1; i <= kOtherSeeds; ++i)
-    if (auto record = trainer_.find(with_other_seed(entry.run->identity(), i, *backend_)))
+    if (auto record = wisher_.find(with_other_seed(entry.run->identity(), i, *backend_)))
       known.push_back(std::move(record));
   // What was known once is shown as long as the run is this one, with a longer budget too.
   if (!entry.spread || static_cast<int32_t>(known.size()) > entry.spread->seeds)
@@ -531,7 +534,7 @@ void LabTrainer::train_beside(double trained_seconds) {
   beside_credit_ = std::min(beside_credit_ + spare, kMaxBesideCredit);
   if (beside_credit_ < kBesideAtOnce) return;
   const auto begin = Clock::now();
-  trainer_.work_for(
+  wisher_.work_for(
       std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(beside_credit_)));
   beside_credit_ -= seconds_between(begin, Clock::now());
 }

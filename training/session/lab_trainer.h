@@ -53,7 +53,7 @@ struct LabEntry : LabCard {
   std::string key;  ///< of the run from scratch, at `key_revision`: its other seeds are known under it
   uint64_t key_revision = 0;
   std::shared_ptr<const RunSpread> spread;  ///< of the runs with other seeds that had ended at `spread_at`
-  std::optional<uint64_t> spread_at;        ///< Trainer::ended(); nothing: not looked since `key` changed
+  std::optional<uint64_t> spread_at;        ///< Wisher::ended(); nothing: not looked since `key` changed
   std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
   std::shared_ptr<const InquiryResult> inquiry;   ///< likewise, as far as it is measured
@@ -120,9 +120,9 @@ class LabTrainer {
   session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::function<bool()> called{};  ///< whether a command waits
   std::function<void()> wake{};    ///< called on another thread when a run of the trainer has ended
-  bool waits() const { return trainer_.busy(); }              ///< for runs of the trainer
-  bool arrived() const { return trainer_.ended() != seen_; }  ///< whether one of them is not shown yet
-  bool checks_seeds() const { return !asked_.empty(); }       ///< the view's counters of their steps move
+  bool waits() const { return wisher_.busy(); }              ///< for runs of the trainer
+  bool arrived() const { return wisher_.ended() != seen_; }  ///< whether one of them is not shown yet
+  bool checks_seeds() const { return !asked_.empty(); }      ///< the view's counters of their steps move
 
  private:
   // Carries out one kind of command. Throws Error and then leaves everything as it was.
@@ -300,9 +300,9 @@ class LabTrainer {
   Clock::time_point next_step_{};
   double seconds_per_step_ = 0, tokens_per_second_ = 0;
 
-  std::shared_ptr<RunCache> finished_;
-  Trainer trainer_;    ///< of instant runs, suppositions and other seeds
-  uint64_t seen_ = 0;  ///< Trainer::ended() when its runs were last taken
+  std::shared_ptr<Trainer> trainer_;
+  Wisher wisher_;      ///< for instant runs, suppositions and other seeds
+  uint64_t seen_ = 0;  ///< Wisher::ended() when its runs were last taken
   std::vector<LabView::Supposition> supposed_;
   /// A value that an edit has left, and the wish for its run, which the trainer may still finish.
   struct PassedValue {

@@ -45,8 +45,10 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
   return numbers;
 }
 
-Worker::Worker(experiments::StorePlace place, std::function<void()> on_change)
+Worker::Worker(experiments::StorePlace place, std::function<void()> on_change,
+               std::shared_ptr<Trainer> trainer)
     : place_(std::move(place)),
+      trainer_(std::move(trainer)),
       all_cores_(experiments::default_runs_at_a_time()),
       cores_(all_cores_),
       jobs_(
@@ -126,7 +128,8 @@ void Worker::work(const Task& task) {
 void Worker::train(const Task& task, const std::vector<StudyRun>& runs, SweepState& state) {
   const experiments::RunnerOptions options{.runs_at_a_time = all_cores_,
                                            .stored_only = !task.train,
-                                           .allowed = [this] { return runs_beside(cores_, others_train_); }};
+                                           .allowed = [this] { return runs_beside(cores_, others_train_); },
+                                           .trainer = trainer_};
   done_at_start_.reset();
   const auto on_taken = [&](size_t place, const RunNumbers& numbers) {
     const std::lock_guard lock(numbers_mutex_);

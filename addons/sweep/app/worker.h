@@ -43,7 +43,9 @@ std::vector<std::optional<RunNumbers>> carried(const Grid& from, const Plan& pla
 class Worker {
  public:
   /// `place`: of the store. `on_change` is called from the worker's thread (a window wakes its event loop there).
-  explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
+  /// `trainer` is the Lab's, which trains the runs; null: its own.
+  explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {},
+                  std::shared_ptr<Trainer> trainer = nullptr);
   virtual ~Worker() = default;
   /// Fills in what the store has, and trains only with `train`. It replaces what is under way.
   virtual void start(const Plan& plan, bool train);
@@ -72,6 +74,7 @@ class Worker {
   void fill(const Plan& plan, const std::vector<StudyRun>& runs, SweepState& state);
 
   experiments::StorePlace place_;
+  std::shared_ptr<Trainer> trainer_;
   int32_t all_cores_;
   std::atomic<int32_t> cores_;
   std::atomic<bool> others_train_{false};

@@ -9,6 +9,7 @@
 #include "app/support/shipped_course.h"
 #include "app/ui/numbers.h"
 #include "training/support/lab_runs.h"
+#include "training/trainer/trainer.h"
 
 using namespace normscope;
 using namespace course;
@@ -601,7 +602,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     Lab lab({.threads = 1});
     test::view_after(lab, session::ReplaceRuns{specs, edits, true});
     REQUIRE(lab.view()->step == 12);
-    RunStore store(1, lab.finished_runs());
+    RunStore store(1, lab.trainer());
     RunStore alone(1);
     for (size_t i = 0; i < 2; ++i) {
       const auto found = store.get({specs[i], edits[i]}, count);
@@ -615,11 +616,11 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     CHECK(store.trained() == 0);
   }
   SECTION("trained by a lesson, opened in the Lab: it stands at its end and goes on from there") {
-    auto finished = std::make_shared<RunCache>();
-    RunStore store(1, finished);
+    auto trainer = std::make_shared<Trainer>(1);
+    RunStore store(1, trainer);
     const auto known = store.get({specs[0], edits[0]}, count);
     REQUIRE(steps == 12);
-    Lab lab({.threads = 1, .finished = finished}), straight({.threads = 1});
+    Lab lab({.threads = 1, .trainer = trainer}), straight({.threads = 1});
     test::view_after(lab, session::ReplaceRuns{{specs[0]}, {edits[0]}, true, true});
     auto view = lab.view();
     REQUIRE(view->runs.size() == 1);

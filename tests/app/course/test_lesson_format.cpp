@@ -14,6 +14,7 @@
 #include "app/support/small_lesson.h"
 #include "training/run/run.h"
 #include "training/session/analysis.h"
+#include "training/trainer/trainer.h"
 
 namespace normscope::test_lesson_format {
 namespace {
@@ -193,7 +194,7 @@ TEST_CASE("what is left out of a lesson's run is what the engine leaves out of i
     CHECK(each.y[i] != 0);
   }
   // The weights made room for another run's: trained again, to the same bits.
-  RunStore forgetful(1, std::make_shared<RunCache>(1));
+  RunStore forgetful(1, std::make_shared<Trainer>(1, std::make_shared<RunCache>(1)));
   CHECK(measure_curve(lesson, *lesson.curve("each"), 1, forgetful).y == each.y);
   measure_curve(lesson, *lesson.curve("over_time"), 1, forgetful);
   CHECK(measure_curve(lesson, *lesson.curve("top"), 1, forgetful).y == top.y);

@@ -7,6 +7,7 @@
 #include "training/data/task.h"
 #include "training/experiments/run_store.h"
 #include "training/run/run.h"
+#include "training/trainer/trainer.h"
 
 using namespace normscope;
 using experiments::RunStore;
@@ -15,7 +16,7 @@ namespace {
 
 struct StoreFixture {
   std::shared_ptr<RunCache> cache = std::make_shared<RunCache>();
-  RunStore store{1, cache, cli::results_folder("")};
+  RunStore store{1, std::make_shared<Trainer>(1, cache), cli::results_folder("")};
 
   std::unique_ptr<Run> get(const RunSpec& spec) {
     store.get({spec}, {});

@@ -6,6 +6,7 @@
 #include "app/support/live_lab.h"
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
+#include "training/trainer/trainer.h"
 
 using namespace normscope;
 
@@ -155,7 +156,7 @@ TEST_CASE("what a hand may ask for next is trained while it rests") {
   int known = 0;
   for (const RunSpec& next : settings::runs_beside({1, "train.lr", ""}, lab.view())) {
     CHECK_FALSE(next == now);
-    const auto run = lab.lab.finished_runs()->find(
+    const auto run = lab.lab.trainer()->finished()->find(
         {identity_of(next, {}, *make_task(next.data), *make_cpu_backend(1)), Wish::Numbers{.end = true}});
     REQUIRE(run);
     CHECK(run->whole());

@@ -94,11 +94,10 @@ struct OwnFolder {
 };
 
 // The whole course with small models, measured by a real worker; its progress stays in the folder.
-std::shared_ptr<lesson_player::Player> small_player(std::shared_ptr<RunCache> finished,
+std::shared_ptr<lesson_player::Player> small_player(std::shared_ptr<Trainer> trainer,
                                                     const OwnFolder& folder) {
   return std::make_shared<lesson_player::Player>(
-      small_course(),
-      std::make_unique<lesson_player::Worker>(std::function<void()>{}, 1, std::move(finished)),
+      small_course(), std::make_unique<lesson_player::Worker>(std::function<void()>{}, 1, std::move(trainer)),
       folder.folder.file("progress.json"));
 }
 
@@ -132,7 +131,7 @@ TEST_CASE("random events on a Lab that trains") {
     auto driver = std::make_unique<LiveDriver>(seed > 2 && seed - 3 < systems.size()
                                                    ? small_system(systems[seed - 3])
                                                    : small_runs(seed % 2 == 0 ? 1 : 2));
-    driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), folder);
+    driver->state.screens.lessons.player = small_player(driver->lab.trainer(), folder);
     driver->lab.post(session::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));

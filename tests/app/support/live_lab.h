@@ -42,6 +42,7 @@ struct LiveDriver : LabDriver {
   explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
   explicit LiveDriver(std::vector<RunSpec> runs, LabOptions options = quiet_lab()) : lab(std::move(options)) {
     state.session.lab = &lab;
+    state.screens.trainer = lab.trainer();
     ask(session::ReplaceRuns{std::move(runs), {}, false});
   }
   /// Waits until the trainer has done what was asked and the screen has seen it.

@@ -9,10 +9,12 @@
 #include "training/data/task.h"
 #include "training/files/background.h"
 #include "training/session/lab.h"
+#include "training/trainer/trainer.h"
 
 using namespace normscope;
 using namespace course;
 using namespace normscope::lesson_player;
+using fixture::Gate;
 
 TEST_CASE("a lesson is measured, replaced and stopped while others look") {
   const Lesson lesson = fixture::small_lesson("02-warm-up");
@@ -43,7 +45,7 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   for (const LessonRun& run : lesson.runs) specs.push_back(run.spec);
   if (specs.size() > 3) specs.resize(3);
   lab.post(session::ReplaceRuns{specs, {}, true});
-  experiments::RunStore store(2, lab.finished_runs());
+  experiments::RunStore store(2, lab.trainer());
   std::atomic<int> steps{0};
   store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const experiments::RunProgress&) {
     ++steps;
@@ -65,12 +67,12 @@ TEST_CASE("three threads command a Lab while a lesson and a study train beside i
   whole.instant = true;
   lab.post(live);
   const Lesson shown = fixture::small_lesson("02-warm-up");
-  Worker lesson([] {}, 1, lab.finished_runs());
+  Worker lesson([] {}, 1, lab.trainer());
   lesson.start(shown, {});
   {
-    const std::jthread study([] {
+    const std::jthread study([&] {
       experiments::ResultStore store("");
-      train(fixture::tiny_study(6, 10), store, {.runs_at_a_time = 2},
+      train(fixture::tiny_study(6, 10), store, {.runs_at_a_time = 2, .trainer = lab.trainer()},
             [](const experiments::Progress&) { return true; });
     });
     const std::jthread edits([&] {
@@ -111,6 +113,46 @@ TEST_CASE("three threads command a Lab while a lesson and a study train beside i
   }
 }
 
+TEST_CASE("a run that a lesson trains is trained once, though an instant Lab wants it too") {
+  const RunSpec spec = fixture::tiny_study(40, 1).runs.front().spec;
+  Lab lab({.threads = 2});
+  const std::shared_ptr<RunCache> finished = lab.trainer()->finished();
+  experiments::RunStore store(1, lab.trainer());
+  const Wish wish{identity_of(spec, {}, *store.task(spec.data), store.backend()), Trainer::kMeasured};
+  Gate gate;
+  std::shared_ptr<const experiments::RunFindings> found;
+  std::jthread lesson([&] {
+    found = store.get({spec}, [&](const experiments::RunProgress& at) {
+      if (at.step == 20) gate.hold();
+      return true;
+    });
+  });
+  gate.wait_for_one();
+  session::ReplaceRuns whole{{spec}, {}, true};
+  whole.instant = true;
+  lab.post(whole);
+  while (finished->count() == 0) std::this_thread::yield();  // another seed, of a higher rank, is there
+  CHECK_FALSE(finished->find(wish));
+  gate.open();
+  lesson.join();
+  lab.wait_idle();
+  const auto view = lab.view();
+  CHECK_FALSE(view->runs.front().stale);
+  CHECK(view->runs.front().history->loss().values == found->history->loss().values);
+  REQUIRE(finished->find(wish));
+  CHECK(finished->find(wish)->measured_every == 1);  // as lessons measure
+  CHECK(store.trained() == 1);
+}
+
+TEST_CASE("a study makes each step of its runs once, however soon they end") {
+  experiments::Study study = fixture::tiny_study(2, 50);
+  std::atomic<int> steps{0};
+  study.on_step = [&](size_t, const Run&) { return ++steps > 0; };
+  experiments::ResultStore store("");
+  train(study, store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
+  CHECK(steps == 2 * static_cast<int>(study.runs.size()));
+}
+
 TEST_CASE("the workers of a study train, tell and stop") {
   const experiments::Study study = fixture::tiny_study(12, 2);
   experiments::ResultStore store("");
@@ -124,8 +166,6 @@ TEST_CASE("the workers of a study train, tell and stop") {
 
 // The thread that has one job at a time: what is stopped before it was begun is never begun and does not look as if it
 // were under way, in the worker of lessons too.
-
-using fixture::Gate;
 
 namespace {
 

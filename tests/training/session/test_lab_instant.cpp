@@ -11,6 +11,7 @@
 #include "training/run/run_record.h"
 #include "training/spec/small_size.h"
 #include "training/support/lab_runs.h"
+#include "training/trainer/trainer.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -104,7 +105,7 @@ TEST_CASE("runs ahead are trained when nothing is missing, and no longer once a 
   view_after(lab, instant({small_spec("post")}));
   const auto known = [&](RunSpec spec) {
     spec.train.steps = 30;
-    return lab.finished_runs()->find(wish_of(spec));
+    return lab.trainer()->finished()->find(wish_of(spec));
   };
   const RunSpec pre = small_spec("pre"), long_one = spec_with("pre", {{"model.layers", "64"}});
   auto view = view_after(lab, session::Suppose{{small_spec("none")}, {pre}});
@@ -154,11 +155,11 @@ TEST_CASE("a text that has changed in its file is another text: no curve of the 
 TEST_CASE("a setting that an instant run does not read changes its settings, and trains nothing") {
   Lab lab(quiet());
   const auto before = view_after(lab, instant({small_spec("post")}));
-  const size_t known = lab.finished_runs()->count();
+  const size_t known = lab.trainer()->finished()->count();
   const auto view = view_after(lab, session::EditField{0, "train.momentum", "0.5"});
   CHECK(get_field(*view->runs[0].spec, "train.momentum") == "0.5");
   CHECK(same_bits(losses(view->runs[0]), losses(before->runs[0])));
-  CHECK(lab.finished_runs()->count() == known);
+  CHECK(lab.trainer()->finished()->count() == known);
 }
 
 TEST_CASE("in full, a run is measured at every step, though it is known as an instant one") {

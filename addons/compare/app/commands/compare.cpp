@@ -14,6 +14,7 @@
 #include "app/panels/plot_cell.h"
 #include "engine/core/machine.h"
 #include "training/files/command_text.h"
+#include "training/trainer/trainer.h"
 
 namespace normscope::commands {
 using namespace cli;
@@ -615,7 +616,7 @@ void CompareStudy::draw(const StudyOptions& options, const std::string& folder, 
   closing.attempt([&] {
     Lab lab({.threads = options.threads,
              .backend = backend_of(options.backend),
-             .finished = finished,
+             .trainer = std::make_shared<Trainer>(options.threads, finished),
              .live_text = false});
     begin(lab, runs_, true);
     for (const bool dark : {false, true})

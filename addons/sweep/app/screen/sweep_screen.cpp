@@ -534,7 +534,7 @@ namespace normscope {
 ScreenKind sweep_kind() {
   return {.make = [](const ScreenSetup& setup) -> std::unique_ptr<AppScreen> {
             return std::make_unique<sweep::SweepScreen>(std::make_unique<sweep::Worker>(
-                setup.keeps ? shell::results_store() : experiments::StorePlace(), setup.wake));
+                setup.keeps ? shell::results_store() : experiments::StorePlace(), setup.wake, setup.trainer));
           },
           .check = sweep::check_link,
           .own_runs = true};
