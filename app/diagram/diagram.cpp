@@ -219,6 +219,7 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
   const float size = crowded ? 18 : 20, pitch = crowded ? 25 : 28;
   float x = right_centre.x - size - pitch * static_cast<float>(input.view.runs.size() - 1);
   const int shown = shown_run(state, input.view);
+  const Ui::Group group(ui, "runs");
   for (size_t i = 0; i < input.view.runs.size(); ++i, x += pitch) {
     const char letter = input.view.runs[i].letter;
     const bool on = static_cast<int>(i) == shown;
@@ -349,7 +350,7 @@ int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int fi
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
                  const std::string& help, bool possible) {
   const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help,
-                         {.enabled = possible, .radius = radius::field});
+                         {.enabled = possible, .selected = on, .radius = radius::field});
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   if (hit.hovered && possible) p.fill(item, t.sunk, radius::field);
@@ -388,7 +389,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   const int count = static_cast<int>(all.size());
   const int before = selected;
   const Theme& t = ui.theme();
-  HitOptions options{.arrows = true};
+  HitOptions options{.arrows = Arrows::Up};
   const std::string value = selected >= first ? preset_label(preset_at(selected)) : other;
   const std::string_view now = shown_label(value);
   const Hit box = ui.hit(name, rect, value, preset_help(), options);

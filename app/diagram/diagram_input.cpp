@@ -284,8 +284,13 @@ struct SlotInput {
     const WiredNorm kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
     if (small && kind == NormKind::None) return void(ui.mark(name, place, to_string(kind), help));
+    const Ui::Group group(ui, "slots");
     HitOptions options{
-        .arrows = true, .focusable = !small, .tooltip = !state.dragging, .radius = radius::token};
+        .arrows = Arrows::Both,
+        .focusable = !small,
+        .selected = at.in_layer() && at.sub == stack(at.side).subs().front() && at.slot == Slot::Stream,
+        .tooltip = !state.dragging,
+        .radius = radius::token};
     const Hit hit = ui.hit(name, place, to_string(kind), help, options);
     if (hit.hovered && kind != NormKind::None && !state.dragging) state.hovered = at;
     if (hit.hovered && kind == NormKind::None)
@@ -322,6 +327,7 @@ struct SlotInput {
 };
 
 void open_rows(Ui& ui, DiagramState& state, const StackLayout& stack_layout, const Rect& clip) {
+  const Ui::Group group(ui, "layers");
   for (const RowLayout& row : stack_layout.rows) {
     if (!clip.contains(row.box.centre())) continue;
     if (!row.row.open) {

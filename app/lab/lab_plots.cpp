@@ -98,6 +98,7 @@ CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
 }
 
 void LabScreen::draw_column(Frame& f, Rect column, PanelColumn which) {
+  const Ui::Group group(f.ui, "plots");
   const std::vector<const Panel*> panels = panels_of(which, f.size, few_);
   const float height = column.h - space::gap * static_cast<float>(panels.size() - 1);
   for (size_t i = 0; i < panels.size(); ++i) {
@@ -625,6 +626,7 @@ std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, 
 }
 
 void LabScreen::draw_compact(Frame& f, Rect column) {
+  const Ui::Group group(f.ui, "plots");
   draw_panel(f, panel_above_tabs(), column.take_top(std::round((column.h - 6) * 0.55f), 6));
   panel(f.ui, column, {});
   Rect inner = column.inset(space::pad, 0);

@@ -372,10 +372,11 @@ void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, c
   if (n == 0) return;
   const float width = (rest.w - gap * (n - 1)) / n;
   const int shown = diagram::shown_run(state, view);
+  const Ui::Group group(ui, "cards");
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     const Rect place = rest.take_left(width, gap);
-    HitOptions hit{.radius = radius::panel};
+    HitOptions hit{.selected = static_cast<int>(i) == shown, .radius = radius::panel};
     const std::string value =
         tr("{name}, {state}, loss {loss}",
            {{"name", words::spoken(run.name)}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
@@ -544,8 +545,8 @@ void LabScreen::draw_panels(Frame& f, Frame& measured, Rect rest, float gap) {
     draw_left(f, rest.take_left(split(f.ui, splits_, Gap::Left, rest, left), gap));
     const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
     const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);
-    if (few_) draw_more(f, rest.take_bottom(40, gap));
     f.ui.begin_region("over time");
+    if (few_) draw_more(f, rest.take_bottom(40, gap));
     draw_column(measured, time, panels::PanelColumn::Time);
     f.ui.begin_region("by layer");
     draw_column(measured, rest, panels::PanelColumn::Depth);
@@ -616,7 +617,7 @@ void LabScreen::draw_switch(Frame& f, const Rect& head) {
 }
 
 void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
-  f.ui.begin_region("architecture");
+  f.ui.begin_region("architecture", "slots");
   PanelOptions options;
   if (!switched) {
     options.title = tr("Architecture");
@@ -657,10 +658,11 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
 }
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
-  f.ui.begin_region("settings");
+  f.ui.begin_region("settings", "rows");
   PanelOptions options;
   // A hint of a change's cost takes the room of "Is it luck?".
   const bool luck = switched || settings_.restart_hint.empty();
+  std::optional<Ui::Group> group(std::in_place, f.ui, "edits");
   if (!switched) {
     options.title = tr("Settings");
     options.note = settings::settings_note(settings_, f.view);
@@ -677,6 +679,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
                                 centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20),
                                 narrow, f.clock, f.commands);
   }
+  group.reset();
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);
     controls.x -= 3;
@@ -820,7 +823,8 @@ float split(Ui& ui, Splits& splits, Gap gap, const Rect& room, SplitRange range)
   const float before = place();
   const Rect line = words.columns ? Rect{room.x + before, room.y, space::gap, room.h}
                                   : Rect{room.x, room.y + before, room.w, space::gap};
-  HitOptions options{.arrows = true, .draw_focus = false};
+  const Ui::Group group(ui, "borders", "borders");
+  HitOptions options{.arrows = words.columns ? Arrows::Across : Arrows::Up, .draw_focus = false};
   const Hit hit = ui.hit(words.name, line, fmt::format("{:.0f}", before),
                          tr("Drag to give one side more room, double-click for the usual place."), options);
   if (hit.pressed) ui.press_value() = before;

@@ -141,7 +141,7 @@ struct Timeline {
 
   void input(const Rect& area, const Rect& transport) {
     HitOptions options;
-    options.arrows = true;
+    options.arrows = Arrows::Across;
     options.beside = transport;  // the labels over the bar are part of it
     const int now = cursor_step(state, view);
     const Hit hit =
@@ -512,13 +512,14 @@ void step_cursor(TransportState& state, const LabView& view, int by) {
 
 void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
                     bool clock, std::vector<session::Command>& commands, std::vector<TimelineMark> marks) {
-  ui.begin_region("transport");
+  ui.begin_region("transport", "transport/play");
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);
   p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
   const bool compact = size == Size::Compact;
   const float cy = compact ? rect.centre().y : rect.y + 38;
+  std::optional<Ui::Group> group(std::in_place, ui, "pace");
   buttons(ui, state, view, rect.x + 14, cy, compact, commands);
 
   float x = rect.x + 190;
@@ -548,6 +549,8 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float start = 483 + kSpeedWidth;
     bar = {rect.x + start, rect.y + 47, rect.w - start - 26, 6};
   }
+  group.reset();
+  group.emplace(ui, "time");
   Timeline timeline{ui, state, view, bar, size, p, t, view::steps_shown(view)};
   if (compact) timeline.room_left = timeline.room_right = 6;  // the playhead has no flag
   // The button is hit before the timeline's own area, which reaches under it in the compact layout.

@@ -506,7 +506,7 @@ BarsHand Figures::hold_bars(Ui& ui, const Rect& picture, const LessonContext& co
     const Hit h =
         ui.hit(fmt::format("lesson/bars/{}", i + 1), slots[i], ui::number(bars.in.now[i], 3),
                context.tr("One number of {x}: drag it up or down, or use the arrow keys.", {{"x", bars.x}}),
-               {.arrows = true});
+               {.arrows = Arrows::Up});
     held |= h.held;
     if (h.dragging)
       hand = with_bar(tape, hand, i, std::round(bar_value(bars, slots[i], ui.mouse().y) / step) * step);
@@ -730,7 +730,7 @@ void TapeHand::draw(Ui& ui, Rect rect, LessonContext& context, const Figure& fig
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   Rect controls = rect.take_bottom(kControls, 4);
-  HitOptions options{.arrows = true, .radius = radius::panel};
+  HitOptions options{.arrows = Arrows::Across, .radius = radius::panel};
   const TapeTable before = table(context, figure);
   const size_t most = end(context, before);
   const std::string value = context.tr("{done} of {all}", {{"done", before.done}, {"all", before.lines}});
@@ -786,7 +786,8 @@ bool slider(Ui& ui, const Rect& rect, std::string_view name, double& value, cons
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Rect track{rect.x + 10, rect.y + 8, rect.w - 20, 6};
-  const Hit h = ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, {.arrows = true});
+  const Hit h =
+      ui.hit(name, {rect.x, rect.y, rect.w, 22}, ui::number(value, 4), help, {.arrows = Arrows::Either});
   if (takes_focus) ui.focus(name);
   const auto nearest = [&](double v) {
     return std::ranges::min_element(values, [&](double a, double b) {

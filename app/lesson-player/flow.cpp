@@ -305,7 +305,7 @@ class Column {
   void pill(const Token& token, const Rect& rect) {
     const Knob& knob = *context_.lesson->knob(token.from->text);
     Painter& p = ui_.paint();
-    HitOptions options{.enabled = context_.can_drag, .arrows = true, .radius = radius::field};
+    HitOptions options{.enabled = context_.can_drag, .arrows = Arrows::Either, .radius = radius::field};
     const Lesson& lesson = *context_.lesson;
     const Hit h =
         ui_.hit("lesson/drag/" + knob.id, rect, token.text,

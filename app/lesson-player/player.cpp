@@ -402,6 +402,7 @@ float list_height(const LessonContext& context) {
 }
 
 void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
+  const Ui::Group group(ui, "course");
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const bool narrow = rest.w < kNarrowList;
@@ -413,6 +414,7 @@ void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
     const LessonProgress& progress = context.progress.of(l.id);
     const Rect row = rest.take_top(pitch - gap, gap);
     const bool stopped = context.interrupted->contains(l.id);
+    const bool open = i == context.index && !of_course(context.page);
     std::string help = narrow ? l.title + ": " + l.question : l.question;
     if (stopped)
       help += " " + context.tr("Its measurement stopped when you left, and goes on when you return.");
@@ -420,8 +422,8 @@ void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
                          progress.done       ? "done"
                          : progress.step > 0 ? "begun"
                                              : "new",
-                         help);
-    const Vec middle = draw_row(ui, row, i == context.index && !of_course(context.page), h.hovered, l.title,
+                         help, {.selected = open});
+    const Vec middle = draw_row(ui, row, open, h.hovered, l.title,
                                 one_line  ? ""
                                 : stopped ? context.tr("stopped; goes on when you return")
                                           : context.tr("Lesson {number}, {minutes} min",
@@ -435,7 +437,7 @@ void draw_list_items(Ui& ui, Rect rest, LessonContext& context) {
   const auto course_row = [&](const Rect& row, PageKind page, const char* control, const std::string& title,
                               const std::string& what, const std::string& help, Icon icon) {
     const bool current = context.page == page;
-    const Hit h = ui.hit(control, row, current ? "open" : "", help);
+    const Hit h = ui.hit(control, row, current ? "open" : "", help, {.selected = current});
     draw_icon(p, icon, draw_row(ui, row, current, h.hovered, title, one_line ? "" : what), 16, t.ink2);
     if (!h.clicked) return;
     context.turn.page = page;

@@ -601,11 +601,12 @@ void hover_river(ui::Ui& ui, const River& river, const Drawing& drawing, PlotHit
 
 void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const Drawing& drawing,
                   PlotHit& hit) {
+  const ui::Ui::Group alone(ui, "");
   for (size_t i = 0; i < plot.handles.size(); ++i) {
     const Handle& handle = plot.handles[i];
     const ui::Vec at = drawing.handles[i];
     ui::Hit h = ui.hit(std::string(name) + "/" + handle.name, ui::centred(at, 24, 24), handle.value,
-                       handle.help, {.arrows = true, .radius = handle_radius + 3});
+                       handle.help, {.arrows = ui::Arrows::Both, .radius = handle_radius + 3});
     if (h.hovered || h.held) hit.pressed = hit.clicked = false;
     if (h.hovered || h.held) ui.paint().circle(at, handle_radius + 5, ui.theme().accent.alpha(0.35f));
     ui.paint().accent_disc(ui.theme(), at, handle_radius);

@@ -107,9 +107,9 @@ namespace {
 void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
   if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   const Rect place{area.right() + 1, area.y, 13, area.h};
-  const Hit hit =
-      ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
-             tr("More settings stand below: wheel, drag, or arrow keys."), {.arrows = true, .radius = 5});
+  const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
+                         tr("More settings stand below: wheel, drag, or arrow keys."),
+                         {.arrows = Arrows::Either, .radius = 5});
   const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
   if (hit.held) state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
   state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
@@ -161,6 +161,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view
   ui.mark("settings", area, tr("{number} differ", {{"number", first.size()}}),
           tr("What the runs are made of. What differs stands first; the rest is shared. The wheel "
              "shows more."));
+  const Ui::Group group(ui, "rows");
   Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
   float y = area.y - state.scroll;
   for (const Field* field : first) {
@@ -193,8 +194,9 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   const std::string help = help_of(s);
-  const Hit arrows = ui.hit("app/backend", box, s.now.cuda ? "CUDA" : "CPU", help,
-                            {.enabled = s.reason.empty(), .arrows = true, .overlap = true, .tooltip = false});
+  const Hit arrows =
+      ui.hit("app/backend", box, s.now.cuda ? "CUDA" : "CPU", help,
+             {.enabled = s.reason.empty(), .arrows = Arrows::Either, .overlap = true, .tooltip = false});
   p.fill(box, t.field, 6);
   p.outline(box, t.control, 1, 6);
   Rect rest = box.inset(2);

@@ -156,7 +156,8 @@ std::string next_value(const Field& field, const std::string& now, int by) {
 // A control for a value inside a row, underlined while the mouse is over it.
 Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
               const std::string& help, bool arrows) {
-  const Hit hit = ui.hit(name, rect, text, help, {.arrows = arrows, .radius = 4});
+  const Hit hit =
+      ui.hit(name, rect, text, help, {.arrows = arrows ? Arrows::Either : Arrows::None, .radius = 4});
   if (hit.hovered || hit.held)
     ui.paint().hairline({rect.x, rect.bottom() - 4}, {rect.right(), rect.bottom() - 4}, ui.theme().ink);
   return hit;

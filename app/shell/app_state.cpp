@@ -200,6 +200,7 @@ bool narrow(const Ui& ui) { return ui.size().x < 1100; }
 // Draws the tabs and returns where the room right of them begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
+  const Ui::Group group(ui, "screens");
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
   for (const Screen screen : screens_by_key()) {
     const std::string& title = tab_words(screen, "title");
@@ -243,6 +244,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (!narrow(ui)) p.text({46, cy + 6}, {Face::Bold, type::figure}, t.ink, "normscope");
   const float free = tabs(ui, bar, state.screens.shown);
 
+  const Ui::Group group(ui, "tools");
   const float h = 28;
   float x = bar.right() - 14 - h;
   ButtonOptions plain{.style = {Face::Sans, type::title}};

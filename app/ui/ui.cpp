@@ -63,6 +63,7 @@ void Ui::begin_frame(const FrameOptions& options) {
   move_focus();
   order_.clear();
   region_.clear();
+  group_.clear();
   last_arrow_owner_ = std::move(arrow_owner_);
   arrow_owner_.clear();
   explained_.reset();
@@ -173,15 +174,19 @@ bool Ui::typing() const { return !edit_.name.empty() || ImGui::GetIO().WantTextI
 
 void Ui::focus(std::string_view name) { focus_ = name; }
 
-// Follows the keys through the controls in the order of the last frame: Tab to the next, F6 to the next region.
+// Follows the keys through the controls of the last frame: Tab to the next stop, F6 to the next region, the arrows, Home
+// and End within a group.
 void Ui::move_focus() {
+  group_took_keys_ = false;
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty() && popup_.empty()) {
     focus_.clear();
     focus_visible_ = false;
   }
   const bool tab = ImGui::IsKeyPressed(ImGuiKey_Tab), leap = ImGui::IsKeyPressed(ImGuiKey_F6);
-  if (!(tab || leap) || ctrl() || alt() || order_.empty()) return;
+  if (ctrl() || alt() || order_.empty()) return;
+  if (!tab && !leap) return walk_group();
   if (edit_.tab && !edit_.name.empty()) return;
+  if (const Control* const here = focused_stop()) leave(*here);
   focus_ = tab ? next_stop() : next_region();
   focus_visible_ = true;
 }
@@ -196,25 +201,107 @@ size_t place_after(size_t at, size_t count, bool back) {
 
 }  // namespace
 
-std::string Ui::next_stop() const {
-  const auto at = std::ranges::find(order_, focus_, &Stop::name);
-  return order_[place_after(static_cast<size_t>(at - order_.begin()), order_.size(), shift())].name;
+const Control* Ui::focused_stop() const {
+  const auto at = std::ranges::find(order_, focus_, [&](size_t i) { return registry_.all()[i].name; });
+  return at == order_.end() ? nullptr : &registry_.all()[*at];
 }
 
-std::string Ui::next_region() {
-  std::vector<std::string> regions;
-  for (const Stop& stop : order_)
-    if (std::ranges::count(regions, stop.region) == 0) regions.push_back(stop.region);
+// The group's controls in reading order: in rows of 6 px from the top, each from the left.
+std::vector<const Control*> Ui::members_of(const Control& one) const {
+  std::vector<const Control*> members;
+  for (const size_t i : order_)
+    if (const Control& c = registry_.all()[i]; c.region == one.region && c.group == one.group)
+      members.push_back(&c);
+  std::ranges::stable_sort(
+      members, {}, [](const Control* c) { return std::pair(std::round(c->rect.centre().y / 6), c->rect.x); });
+  return members;
+}
+
+namespace {
+
+// The key of Ui::left_ for a group.
+std::string place_of(const Control& c) { return c.region + "/" + c.group; }
+
+}  // namespace
+
+// Where Tab comes to: the control itself, or one of its group.
+const std::string& Ui::entry_of(const Control& stop) const {
+  if (stop.group.empty()) return stop.name;
+  const std::vector<const Control*> members = members_of(stop);
+  const auto left = left_.find(place_of(stop));
+  auto entry = left == left_.end() ? members.end() : std::ranges::find(members, left->second, &Control::name);
+  if (entry == members.end()) entry = std::ranges::find(members, true, &Control::selected);
+  return entry == members.end() ? members.front()->name : (*entry)->name;
+}
+
+void Ui::leave(const Control& here) {
+  left_[here.region] = here.name;
+  if (!here.group.empty()) left_[place_of(here)] = here.name;
+}
+
+const std::string& Ui::next_stop() const {
+  std::vector<const Control*> stops;  // a group is where its first control was drawn
+  const auto same = [](const Control& a, const Control& b) {
+    return a.name == b.name || (!a.group.empty() && a.group == b.group && a.region == b.region);
+  };
+  for (const size_t i : order_)
+    if (const Control& c = registry_.all()[i];
+        std::ranges::none_of(stops, [&](const Control* stop) { return same(*stop, c); }))
+      stops.push_back(&c);
+  size_t here = stops.size();
+  if (const Control* const focus = focused_stop())
+    here = static_cast<size_t>(
+        std::ranges::find_if(stops, [&](const Control* stop) { return same(*stop, *focus); }) -
+        stops.begin());
+  return entry_of(*stops[place_after(here, stops.size(), shift())]);
+}
+
+const std::string& Ui::next_region() const {
+  std::vector<const Control*> regions;  // of each its first control
+  const auto region_of = [](const Control* c) -> const std::string& { return c->region; };
+  for (const size_t i : order_)
+    if (const Control& c = registry_.all()[i];
+        std::ranges::find(regions, c.region, region_of) == regions.end())
+      regions.push_back(&c);
   size_t here = regions.size();
-  if (const auto at = std::ranges::find(order_, focus_, &Stop::name); at != order_.end()) {
-    here = static_cast<size_t>(std::ranges::find(regions, at->region) - regions.begin());
-    left_[at->region] = focus_;
-  }
-  const std::string& region = regions[place_after(here, regions.size(), shift())];
-  const std::string& last = left_[region];
-  const auto again = std::ranges::find_if(
-      order_, [&](const Stop& stop) { return stop.region == region && stop.name == last; });
-  return again == order_.end() ? std::ranges::find(order_, region, &Stop::region)->name : again->name;
+  if (const Control* const focus = focused_stop())
+    here = static_cast<size_t>(std::ranges::find(regions, focus->region, region_of) - regions.begin());
+  const Control& first = *regions[place_after(here, regions.size(), shift())];
+  for (const auto* map : {&left_, &entries_})
+    if (const auto wanted = map->find(first.region); wanted != map->end())
+      for (const size_t i : order_)
+        if (const Control& c = registry_.all()[i]; c.region == first.region)
+          if (c.name == wanted->second || c.group == wanted->second)
+            return c.name == wanted->second ? c.name : entry_of(c);
+  return entry_of(first);
+}
+
+// Of the arrows, those that the focused control does not take itself walk its group. From outside an open popup they
+// enter it.
+void Ui::walk_group() {
+  const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key) ? 1 : 0; };
+  if (!focus_visible_ || typing() || shift()) return;
+  const Control* const here = focused_stop();
+  const Control* const taker = here ? here : registry_.find(focus_);
+  const Arrows taken = taker ? taker->arrows : Arrows::None;
+  int by = 0;
+  if (taken == Arrows::None || taken == Arrows::Up)
+    by += pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow);
+  if (taken == Arrows::None || taken == Arrows::Across)
+    by += pressed(ImGuiKey_DownArrow) - pressed(ImGuiKey_UpArrow);
+  const bool home = ImGui::IsKeyPressed(ImGuiKey_Home), end = ImGui::IsKeyPressed(ImGuiKey_End);
+  if (by == 0 && !home && !end) return;
+  const Control& stop = here ? *here : registry_.all()[order_.front()];
+  if (stop.group.empty() || (!here && popup_.empty())) return;
+  group_took_keys_ = true;
+  if (!here) return void(focus_ = entry_of(stop));
+  const std::vector<const Control*> members = members_of(stop);
+  const auto last = static_cast<std::ptrdiff_t>(members.size()) - 1;
+  const auto at = std::ranges::find(members, &stop) - members.begin();
+  focus_ = members[static_cast<size_t>(home  ? 0
+                                       : end ? last
+                                             : std::clamp<std::ptrdiff_t>(at + by, 0, last))]
+               ->name;
 }
 
 // Whether an enabled control of the last frame is under the mouse that does not contain the centre of `beside`.
@@ -274,11 +361,19 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
 
 void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (!options.enabled || !options.focusable) return;
-  if (popup_.empty() || !inside_popup_.empty()) order_.push_back({name, region_});
+  Control& own = registry_.last();
+  own.region = region_;
+  own.group = group_;
+  own.selected = options.selected;
+  own.focusable = true;
+  own.arrows = options.arrows != Arrows::Either ? options.arrows
+               : group_.empty()                 ? Arrows::Both
+                                                : Arrows::Across;
+  if (popup_.empty() || !inside_popup_.empty()) order_.push_back(registry_.all().size() - 1);
   h.focused = focus_ == name;
   if (!h.focused) return;
   if (options.draw_focus && focus_visible_) {
-    const Control& c = registry_.all().back();
+    const Control& c = own;
     // Yellow between two dark hairlines: no other outline, such as that of what is selected, looks like it.
     paint_->outline(c.rect.inset(-3), theme_->on_accent, 4, options.radius + 3);
     paint_->outline(c.rect.inset(-3), theme_->accent, 2, options.radius + 3);
@@ -286,12 +381,15 @@ void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (typing()) return;
   if (ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false))
     h.clicked = h.by_key = true;
-  if (!options.arrows) return;
+  if (own.arrows == Arrows::None) return;
   arrow_owner_ = name;
+  if (group_took_keys_) return;  // the key that brought the focus here
   int step = h.shift ? 10 : 1;
   auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(key) ? 1 : 0; };
-  h.arrow_x = step * (pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow));
-  h.arrow_y = step * (pressed(ImGuiKey_UpArrow) - pressed(ImGuiKey_DownArrow));
+  if (own.arrows != Arrows::Up)
+    h.arrow_x = step * (pressed(ImGuiKey_RightArrow) - pressed(ImGuiKey_LeftArrow));
+  if (own.arrows != Arrows::Across)
+    h.arrow_y = step * (pressed(ImGuiKey_UpArrow) - pressed(ImGuiKey_DownArrow));
   if (h.arrow_x || h.arrow_y) focus_visible_ = true;
 }
 
@@ -418,6 +516,7 @@ bool Ui::begin_popup(std::string_view name_view, const Rect& rect) {
   popup_seen_ = true;
   above_.push_back(rect);
   inside_popup_ = name;
+  outer_group_ = std::exchange(group_, name);
   paint_popup_.emplace(fonts_, ImGui::GetWindowDrawList(), scale_, 1,
                        options_.record_text ? &texts_ : nullptr);
   paint_ = &*paint_popup_;
@@ -428,6 +527,7 @@ bool Ui::begin_popup(std::string_view name_view, const Rect& rect) {
 void Ui::end_popup() {
   ImGui::EndPopup();
   inside_popup_.clear();
+  group_ = std::move(outer_group_);
   paint_ = &*paint_window_;
 }
 
@@ -464,6 +564,8 @@ bool Ui::shortcut(std::string_view text, std::string_view control) {
   }
   bool is_arrow = chord.key >= ImGuiKey_LeftArrow && chord.key <= ImGuiKey_DownArrow;
   if (is_arrow && !last_arrow_owner_.empty() && last_arrow_owner_ == focus_) return false;
+  const bool walks = is_arrow || chord.key == ImGuiKey_Home || chord.key == ImGuiKey_End;
+  if (walks && group_took_keys_) return false;
   if (chord.ctrl != ctrl() || chord.shift != shift() || chord.alt != alt()) return false;
   return ImGui::IsKeyPressed(ImGuiKey(chord.key), is_arrow);
 }

@@ -6,7 +6,8 @@
 //
 // Ui has a focus ring of its own, because ImGui's navigation would take Space and the arrows from the transport. Tab
 // and Shift+Tab walk the enabled controls in drawing order, F6 and Shift+F6 go from region to region, Enter activates,
-// arrows go to a focused control that asked for them, Escape leaves. The ring is drawn only after the keyboard was used.
+// Escape leaves. A group is one stop of Tab: the arrows, Home and End walk it, but for the arrows that the focused
+// control asked for, as a number does. The ring is drawn, and a group takes keys, only after the keyboard was used.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +35,26 @@ enum class Hold : uint8_t {
   Hidden,  // not drawn; out of the registry and the Tab order
 };
 
+/// The arrow keys that a control takes while it has the focus; the others walk its group.
+enum class Arrows : uint8_t {
+  None,
+  Across,
+  Up,
+  Both,
+  Either,  // all four change one value; in a group those across alone, so that those up and down walk it
+};
+
 struct Control {
   std::string name;   // path-like and stable: "transport/play", "diagram/layer3/ffn/stream"
   Rect rect;          // logical px
   std::string value;  // state as text: "6", "on", "Post"; empty where there is none
   std::string help;   // one or two sentences, shown as tooltip
   bool enabled = true;
-  bool interactive = true;  // false: a named region that takes no clicks (plots, panels)
+  bool interactive = true;        // false: a named region that takes no clicks (plots, panels)
+  std::string region{}, group{};  // that it stands in; empty: none
+  Arrows arrows = Arrows::None;
+  bool focusable = false;  // Tab, or the keys of its group, come to it
+  bool selected = false;   // the one that is shown or chosen: where Tab enters the group
 };
 
 /// The named controls of a frame: every widget records its stable name, rectangle, value and help. Tests click by name,
@@ -53,6 +67,7 @@ class Registry {
   void add(Control);
   const Control* find(std::string_view name) const;
   std::span<const Control> all() const { return controls_; }
+  Control& last() { return controls_.back(); }
   std::span<const std::string> duplicates() const { return duplicates_; }
   /// One line per control in drawing order: "name = value", or "name" without a value; "(disabled)" at the end.
   std::string to_text() const;
@@ -79,8 +94,9 @@ struct FrameOptions {
 
 struct HitOptions {
   bool enabled = true;
-  bool arrows = false;     // takes the arrow keys while it has the focus
+  Arrows arrows = Arrows::None;
   bool focusable = true;   // part of the Tab order
+  bool selected = false;   // Control::selected
   bool overlap = false;    // later controls may lie on top of this one (a surface under tokens)
   bool draw_focus = true;  // draw the focus ring around the rectangle
   bool tooltip = true;     // show the help once the mouse has rested on it
@@ -143,8 +159,31 @@ class Ui {
   void tell(std::string_view name, const Rect&, std::string_view value, std::string_view help);
 
   /// What is drawn from here on, to the next call, is one region of the screen. F6 goes to the control of a region that
-  /// had the focus last, or to its first.
-  void begin_region(std::string_view name) { region_ = name; }
+  /// had the focus last, else to `entry`, a control or a group, else to its first.
+  void begin_region(std::string_view name, std::string_view entry = {}) {
+    region_ = name;
+    if (!entry.empty()) entries_[region_] = entry;
+  }
+  /// What is drawn while it lives is one group of its region, which Tab enters where it was left, else at its selected
+  /// control, else at its first. Arrows walk it in reading order. "": what takes all arrows stands in no group.
+  class Group {
+   public:
+    Group(Ui& ui, std::string_view name) : Group(ui, name, ui.region_) {}
+    Group(Ui& ui, std::string_view name, std::string_view region)
+        : ui_(ui),
+          region_(std::exchange(ui.region_, std::string(region))),
+          group_(std::exchange(ui.group_, std::string(name))) {}
+    ~Group() {
+      ui_.region_ = std::move(region_);
+      ui_.group_ = std::move(group_);
+    }
+    Group(const Group&) = delete;
+    Group& operator=(const Group&) = delete;
+
+   private:
+    Ui& ui_;
+    std::string region_, group_;  // around it
+  };
 
   /// The topmost interactive control under the mouse in this frame; empty: none.
   const std::string& under_mouse() const { return under_mouse_; }
@@ -177,8 +216,8 @@ class Ui {
   /// True while a text field takes the keys: global shortcuts (Space, letters) must not act then.
   bool typing() const;
   /// Whether a global shortcut was pressed in this frame; always false while typing. Chords are text: "Space",
-  /// "Ctrl+K", "Right", "Shift+Right", "?". Arrow keys that the focused control takes do not count, nor does a chord
-  /// whose `control` is locked or hidden.
+  /// "Ctrl+K", "Right", "Shift+Right", "?". Keys that the focused control or its group takes do not count, nor does a
+  /// chord whose `control` is locked or hidden.
   bool shortcut(std::string_view chord, std::string_view control = {});
 
   /// Popups are opened by name and drawn while begin_popup is true, which end_popup must then follow. Escape or a click
@@ -241,13 +280,14 @@ class Ui {
     Rect rect, clip;
     Hold hold;
   };
-  /// A stop of Tab, and the region that it is in.
-  struct Stop {
-    std::string name, region;
-  };
+  const Control* focused_stop() const;
+  std::vector<const Control*> members_of(const Control&) const;
+  const std::string& entry_of(const Control&) const;
   void move_focus();
-  std::string next_stop() const;
-  std::string next_region();
+  const std::string& next_stop() const;
+  const std::string& next_region() const;
+  void walk_group();
+  void leave(const Control&);
   void follow_hand();
   void draw_part(Vec window_px, Vec whole_px);
   Hold note_place(std::string_view name, const Rect&, bool interactive);
@@ -275,10 +315,12 @@ class Ui {
   std::vector<TextRecord> texts_;
   std::string focus_, press_, shown_focus_;
   bool focus_visible_ = false, press_alone_ = false;
-  std::vector<Stop> order_;  // Tab order of the frame
-  std::string region_;
-  std::unordered_map<std::string, std::string> left_;  // by region: the control that F6 left
-  std::string arrow_owner_, last_arrow_owner_;         // focused control that takes the arrow keys
+  std::vector<size_t> order_;  // what can have the focus in this frame, as places in the registry
+  std::string region_, group_, outer_group_;  // outer_group_: around the popup
+  std::unordered_map<std::string, std::string> left_,
+      entries_;                                 // by region or group: the control left; to begin at
+  bool group_took_keys_ = false;                // in this frame
+  std::string arrow_owner_, last_arrow_owner_;  // focused control that takes the arrow keys
   std::string tooltip_, under_mouse_;
   std::vector<Rect> above_;  // popups and layers of this frame
   bool covered_ = false;     // by one of the last frame's, at the mouse

@@ -46,7 +46,8 @@ BoxStyle button_box(const Theme& t, const ButtonOptions& o, const Hit& h) {
 
 Hit button_frame(Ui& ui, std::string_view name, const Rect& r, std::string_view value, std::string_view help,
                  const ButtonOptions& o, BoxStyle& box) {
-  Hit h = ui.hit(name, r, value, help, {.enabled = o.enabled, .radius = radius::button});
+  Hit h =
+      ui.hit(name, r, value, help, {.enabled = o.enabled, .selected = o.selected, .radius = radius::button});
   box = button_box(ui.theme(), o, h);
   ui.paint().fill(r, box.fill, radius::button);
   ui.paint().outline(r, box.border, box.border_width, radius::button);
@@ -95,7 +96,7 @@ bool icon_button(Ui& ui, std::string_view name, const Rect& r, Icon icon, std::s
 bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, std::string_view key_hint,
          bool selected, std::string_view help) {
   const Theme& t = ui.theme();
-  Hit h = ui.hit(name, r, selected ? "selected" : "", help, {.radius = radius::field});
+  Hit h = ui.hit(name, r, selected ? "selected" : "", help, {.selected = selected, .radius = radius::field});
   TextStyle style{selected ? Face::Bold : Face::Sans, type::title};
   Painter& p = ui.paint();
   float width = p.text_width(style, label);
@@ -137,7 +138,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const wor
                std::span<const std::string> refusals) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
-  HitOptions outer{.arrows = true, .overlap = true, .tooltip = false};
+  HitOptions outer{.arrows = Arrows::Either, .overlap = true, .tooltip = false};
   const std::string_view now =
       selected >= 0 && selected < int(labels.size()) ? std::string_view(labels[selected].name) : "";
   Hit box = ui.hit(name, r, now, help, outer);
@@ -231,7 +232,7 @@ void tile(Painter& p, const Theme& t, const Rect& r, int run, bool dashed) {
 
 bool tile_button(Ui& ui, std::string_view name, const Rect& r, int run, bool selected,
                  std::string_view help) {
-  Hit h = ui.hit(name, r, selected ? "selected" : "", help, {.radius = radius::tile});
+  Hit h = ui.hit(name, r, selected ? "selected" : "", help, {.selected = selected, .radius = radius::tile});
   tile(ui, r, run);
   if (selected)
     ui.paint().outline(r.inset(-4), ui.theme().ink, line::selected, radius::tile + 3);
@@ -718,7 +719,8 @@ Change field(Ui& ui, std::string_view name, const Rect& r, std::string_view labe
              std::string_view help, const FieldOptions& o) {
   const Theme& t = ui.theme();
   const TextStyle mono{Face::Mono, type::body};
-  HitOptions options{.enabled = o.enabled, .arrows = true, .overlap = true, .radius = radius::field};
+  HitOptions options{
+      .enabled = o.enabled, .arrows = Arrows::Either, .overlap = true, .radius = radius::field};
   const bool editing = ui.edit().name == name;
   Hit h = ui.hit(name, r, field_text(o, value), help, options);
   Change change = Change::None;
@@ -803,7 +805,7 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const w
   const int before = selected, count = int(labels.size());
   const TextStyle style{Face::Bold, type::body};
   Hit h = ui.hit(name, r, selected >= 0 && selected < count ? std::string_view(labels[selected].name) : "",
-                 help, {.arrows = true});
+                 help, {.arrows = Arrows::Up});
   if (h.clicked) ui.open_popup(name);
   if (h.arrow_y && count) {
     const int next = std::clamp(selected + (h.arrow_y > 0 ? -1 : 1), 0, count - 1);
@@ -826,8 +828,8 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const w
     Rect rest = list.inset(4);
     for (int i = 0; i < count; ++i) {
       Rect item = rest.take_top(row_height);
-      Hit hit =
-          ui.hit(name + "/" + labels[i].name, item, i == selected ? "on" : "", help, {.tooltip = false});
+      Hit hit = ui.hit(name + "/" + labels[i].name, item, i == selected ? "on" : "", help,
+                       {.selected = i == selected, .tooltip = false});
       if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
       ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::Bold : Face::Sans, type::body}, t.ink,
                          labels[i].shown);

@@ -181,6 +181,7 @@ const Term* term_at(std::string_view place, const words::Language& words) {
 int draw_glossary(ui::Ui& ui, std::string& open, const words::Language& words) {
   using namespace ui;
   const std::vector<Mark> marks = marks_of(ui, words);
+  const ui::Ui::Group group(ui, "terms", "terms");
   for (const Mark& mark : marks) {
     const float y = mark.rect.centre().y + 8;
     ui.paint().dashed_line({mark.rect.x, y}, {mark.rect.right(), y}, ui.theme().ink3, 1, {1, 2});

@@ -36,6 +36,7 @@ constexpr Shortcut kRows[] = {
     {Act::Gesture, "paint_next"},
     {Act::Gesture, "focus"},
     {Act::Gesture, "region"},
+    {Act::Gesture, "ends"},
     {Act::Gesture, "press"},
     {Act::Gesture, "leave"},
     {Act::Gesture, "zoom"},

@@ -394,7 +394,7 @@ void draw_heads(Ui& ui, Rect rest, const GridInput& given, int& head) {
       tr("The heads with the mean entropy of their attention: 0 looks at one token, the longest bar would look at "
          "all alike. With the map of attributions: what each adds to the logit at the chosen token. With parts left "
          "out: how much the loss rises without it. Click a head or use the arrow keys."),
-      {.arrows = true});
+      {.arrows = Arrows::Up});
   for (int i = 0; i < attention->heads; ++i) {
     const Rect line{list.x, list.y + height * static_cast<float>(i), list.w, height};
     const double value = shown.value(i);
@@ -686,7 +686,7 @@ std::optional<HeadChoice> draw_all_heads(Ui& ui, Rect rest, const GridInput& giv
   const int layer = std::max(layer_of(found, given.selected.row), 1);
   for (size_t a = 0; a < found.attention.size(); ++a)
     if (found.attention[a].layer <= layer) chosen = static_cast<int>(a);
-  HitOptions options{.arrows = true, .tooltip = false};
+  HitOptions options{.arrows = Arrows::Both, .tooltip = false};
   const int now = std::clamp(given.head, 0, found.attention[static_cast<size_t>(chosen)].heads - 1);
   const Hit hit = ui.hit(
       fmt::format("inside/grid/{}", given.letter), rest,
@@ -788,7 +788,7 @@ std::optional<Selection> draw_grid(Ui& ui, Rect rest, const GridInput& given) {
   const Cells cells{rest, rows_of(found), static_cast<int>(found.tokens.size())};
   draw_legend(ui, {rest.x, head.y, rest.w, head.h}, given);
   const std::string name = fmt::format("inside/grid/{}", given.letter);
-  HitOptions options{.arrows = true, .tooltip = false};
+  HitOptions options{.arrows = Arrows::Both, .tooltip = false};
   const Hit hit = ui.hit(name, rest, cell_words(given, given.selected), map_help(), options);
   ui.paint().fill(rest, t.sunk);
   for (int row = 0; row < cells.rows; ++row)

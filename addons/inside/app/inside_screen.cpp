@@ -556,7 +556,7 @@ void InsideScreen::draw_tokens(Ui& ui, const Rect& rect, const RunInside& inside
   const Inside& found = inside.found;
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
-  HitOptions options{.arrows = true, .tooltip = false};
+  HitOptions options{.arrows = Arrows::Across, .tooltip = false};
   const Selection at = selection_in(inside);
   const Hit hit =
       ui.hit("inside/token", rect, word_of(inside, found.tokens[static_cast<size_t>(at.token)]),

@@ -541,8 +541,9 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   Ui& ui = f.ui;
   if (rect.contains(ui.mouse())) first_ -= static_cast<int>(std::lround(ImGui::GetIO().MouseWheel));
   const Rect bar = rect.take_right(13, 2).moved(4, 0);
-  const Hit hit = ui.hit("tape/tensors/scroll", bar, fmt::format("{}", first_),
-                         tr("More tensors stand below: wheel, drag, or arrow keys."), {.arrows = true});
+  const Hit hit =
+      ui.hit("tape/tensors/scroll", bar, fmt::format("{}", first_),
+             tr("More tensors stand below: wheel, drag, or arrow keys."), {.arrows = Arrows::Either});
   const auto steps = static_cast<float>(last);
   const float thumb = std::max(24.f, bar.h * rect.h / whole), way = std::max(1.f, bar.h - thumb);
   if (hit.held) first_ = static_cast<int>(std::lround((ui.mouse().y - bar.y - thumb / 2) / way * steps));
@@ -626,7 +627,7 @@ void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
     if (r.contains(ui.mouse())) ui.tooltip(help_of(t) + (t.there ? under_hand(t, r, ui.mouse()) : ""));
     return;
   }
-  const Hit hit = ui.hit(name, r, value, help_of(t), {.arrows = true, .tooltip = false, .radius = 2});
+  const Hit hit = ui.hit(name, r, value, help_of(t), {.arrows = Arrows::Both, .tooltip = false, .radius = 2});
   if (hit.hovered) ui.tooltip(help_of(t) + under_hand(t, r, ui.mouse()));
   const auto rows = static_cast<int64_t>(t.rows), columns = static_cast<int64_t>(t.columns);
   const auto choose = [&](int64_t at_row, int64_t at_column) {

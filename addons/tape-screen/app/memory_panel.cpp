@@ -298,7 +298,7 @@ void MemoryPanel::draw_boxes(Frame& f) {
 /// Finds the buffer under the mouse, the smallest if there are several.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
-  HitOptions options{.arrows = true, .overlap = true, .tooltip = false, .radius = 3};
+  HitOptions options{.arrows = Arrows::Either, .overlap = true, .tooltip = false, .radius = 3};
   const std::string value = under_ ? buffer_words(f.map.buffers[*under_]) : "";
   const Hit hit =
       ui.hit("tape/memory/map", f.plot, value,
@@ -389,7 +389,7 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   flag.x = std::clamp(flag.x, row.x, std::max(row.x, row.right() - wide));
   const Hit hit = ui.hit("tape/memory/flag", flag, words,
                          tr("The play head: drag it along the instructions, or use the arrow keys."),
-                         {.arrows = true, .radius = radius::tile});
+                         {.arrows = Arrows::Across, .radius = radius::tile});
   p.accent_box(ui.theme(), flag, radius::tile);
   p.text_in(flag, kBodyMono, ui.theme().on_accent, words, Align::Centre);
   int32_t head = f.given.head;

@@ -404,7 +404,7 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
   const Hit hit =
       ui.hit("tape/timeline", {track.x - 8, track.centre().y - 14, track.w + 16, 28},
              fmt::format("{}", head_), tr("The instructions of this step. Drag the play head along them."),
-             {.enabled = facts_ != nullptr, .arrows = true});
+             {.enabled = facts_ != nullptr, .arrows = Arrows::Across});
   if (hit.held && facts_) {
     const float share = std::clamp((ui.mouse().x - track.x) / track.w, 0.f, 1.f);
     go(static_cast<size_t>(std::lround(share * last)));

@@ -166,7 +166,8 @@ class DrawPage : public PredictPage {
     const course::Figure& figure = context.figures->shown(context);
     area_ = plot::plot_area(plot, rect);
     const plot::PlotMap map = map_of(plot, area_);
-    HitOptions options{.enabled = !locked && !sketch_.empty(), .arrows = true, .tooltip = false, .radius = 2};
+    HitOptions options{
+        .enabled = !locked && !sketch_.empty(), .arrows = Arrows::Both, .tooltip = false, .radius = 2};
     hit_ = ui.hit(
         "lesson/draw", area_, context.tr("{done} of {all}", {{"done", sketch_.size()}, {"all", grid.size()}}),
         context.tr("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
@@ -386,7 +387,7 @@ class OrderPage : public PredictPage {
       const Hit h =
           ui.hit("lesson/card/" + card->id, card_box(first, i), std::to_string(i + 1),
                  context.tr("{card}: drag it to its place, or use the arrow keys.", {{"card", card->text}}),
-                 {.enabled = !locked, .arrows = true, .radius = radius::panel});
+                 {.enabled = !locked, .arrows = Arrows::Up, .radius = radius::panel});
       if (i == 0 && context.fresh && !locked) ui.focus("lesson/card/" + card->id);
       hand.lit[i] = h.hovered;
       if (h.pressed || h.clicked || h.arrow_y) touched_ = true;

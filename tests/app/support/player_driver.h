@@ -40,9 +40,15 @@ struct PlayerDriver : LabDriver {
       }
     return false;
   }
-  /// Presses Tab until the control has the focus.
+  /// Presses Tab until the control or its group has the focus, and walks the group to it.
   void focus(const std::string& name) {
-    for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");
+    const auto in_its_group = [&] {
+      const ui::Control *const to = ui.registry().find(name), *const at = ui.registry().find(ui.focused());
+      return to && at && !to->group.empty() && to->region == at->region && to->group == at->group;
+    };
+    for (int i = 0; i < 80 && ui.focused() != name && !in_its_group(); ++i) driver.key("Tab");
+    if (ui.focused() != name) driver.key("Home");
+    for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Down");
     REQUIRE(ui.focused() == name);
   }
   void press(const std::string& name, bool keyboard) {

@@ -256,7 +256,7 @@ void SweepScreen::point_at(const Ui& ui, std::optional<Place> place, bool presse
 }
 
 void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
-  HitOptions surface{.arrows = true, .overlap = true, .tooltip = false};
+  HitOptions surface{.arrows = Arrows::Both, .overlap = true, .tooltip = false};
   const std::optional<Place> shown = shown_cell();
   const std::string value = shown ? grid_->text_of(grid_->at(shown->column, shown->row)) + ": " +
                                         cell_badge(grid_->at(shown->column, shown->row))
@@ -305,7 +305,7 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
     const Hit hit = ui.hit(fmt::format("sweep/corner/{}", i + 1), centred(corner.at, 24, 24),
                            tr("{count} cell | {count} cells", {{"count", before.cells()}}),
                            tr("A corner of the region: drag it, or move it with the arrow keys."),
-                           {.arrows = true, .radius = 12});
+                           {.arrows = Arrows::Both, .radius = 12});
     ui.paint().accent_disc(t, corner.at, 6);
     if (hit.pressed)  // the opposite corner stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
@@ -335,7 +335,7 @@ void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
     const Hit hit =
         ui.hit(names[end], centred(at, 24, 24), ui::number(key_[end], 2),
                tr("An end of the colours: drag it to see small differences; a double click sets it back."),
-               {.arrows = true, .radius = 12});
+               {.arrows = Arrows::Across, .radius = 12});
     ui.paint().accent_disc(ui.theme(), at, 6);
     double next = key_[end];
     if (hit.dragging) next = (ui.mouse().x - key.x) / key.w;

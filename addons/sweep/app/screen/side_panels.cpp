@@ -371,7 +371,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
   const bool in_hand = held && held_->handle == handle, moved_before = in_hand && held_->moved;
   const Vec at{line.x + static_cast<float>(rail.share(moved_before ? under : value)) * line.w,
                line.centre().y};
-  HitOptions options{.arrows = true, .radius = 12};
+  HitOptions options{.arrows = Arrows::Either, .radius = 12};
   const bool list = axis.kind == Axis::Kind::List;
   const Hit hit = ui.hit(
       fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
