@@ -41,6 +41,10 @@ bool is_direction(char32_t code) {
   return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
+/// Whether a program reads the progress (the Python package), and wants a line each second. Where it has ended, the
+/// next line finds a closed pipe, and what trained for it ends, too.
+bool tells_a_program() { return std::getenv("NORMSCOPE_PROGRESS") != nullptr; }
+
 /// Whether standard output is a terminal that can erase a line.
 bool redraws() {
   const char* term = std::getenv("TERM");
@@ -156,7 +160,10 @@ double Progress::seconds() const {
 void Progress::update(int64_t done, const std::string& note) {
   const int64_t tenths = done * 10 / total_;
   if (!terminal_) {
-    if (tenths <= tenths_) return;
+    const auto now = std::chrono::steady_clock::now();
+    const bool due = tells_a_program() && now - last_ >= std::chrono::seconds(1);
+    if (tenths <= tenths_ && !due) return;
+    last_ = now;
     tenths_ = tenths;
     say("{}  step {} of {}  {}  {:.0f} s left\n", title_, done, total_, note,
         done > 0 ? seconds() * static_cast<double>(total_ - done) / static_cast<double>(done) : 0);

@@ -3,6 +3,7 @@
 Every request is a process of its own, so a signal ends it, and nothing of it stays in Python but what it wrote."""
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import pathlib
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # type checkers know typing_extensions without the package
     Wanted = Union[str, Settings, Dict[str, Any], None]  # a preset's name, or settings
 
 LETTERS = "ABCD"
+FIRST = ("run", "name", "seed", "verdict", "loss")  # the columns of a table that stand first
 EXPECTED = "expected 'X learns', 'X is stuck', 'X learns earlier than Y' or 'X ends lower than Y', each with 'not' before it"
 
 
@@ -38,11 +40,13 @@ def run(*words: str, watched: bool = False) -> str:
         raise Error(_program.nowhere())
     with tempfile.TemporaryFile() as output:
         streams: "dict[str, Any]" = {"stdout": output, "stderr": subprocess.PIPE}
+        variables = _program.environment(program)
         if watched:
             streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+            variables[_program.PROGRESS] = "1"
         try:
-            started = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, start_new_session=True,
-                                       env=_program.environment(program), **streams)
+            started = subprocess.Popen([program, *words], stdin=subprocess.DEVNULL, start_new_session=True, env=variables,
+                                       **streams)
         except OSError as error:
             raise Error(f"{program}: {error.strerror}") from None
         last, progress = "", _show.Progress()
@@ -88,9 +92,13 @@ def key_of(name: str, fields: "dict[str, dict[str, Any]]") -> str:
     ends = [key for key in fields if key == name or key.rpartition(".")[2] == name]
     if name in fields or name.startswith("wiring."):
         return name
-    if len(ends) != 1:
-        raise Error(f"[{name}] " + (f"names several settings: expected {' or '.join(ends)}" if ends else
-                                    "is no setting: expected one of `normscope settings --json`"))
+    if len(ends) > 1:
+        raise Error(f"[{name}] names several settings: expected {' or '.join(ends)}")
+    if not ends:
+        words = {word: key for key in fields for word in (key, key.rpartition(".")[2])}
+        near = difflib.get_close_matches(str(name), words, 1)
+        raise Error(f"[{name}] is no setting: " + (f"did you mean {words[near[0]]}? " if near else "") +
+                    "expected one of `normscope settings --json`")
     return ends[0]
 
 
@@ -120,7 +128,7 @@ def words_of_settings(settings: "dict[str, Any]", fields: "dict[str, dict[str, A
 
 def statement_of(text: str, letters: "Collection[str]") -> "re.Match[str]":
     """Reads a statement on runs of these letters, for Comparison.verdict."""
-    said = re.match(r"(not )?([A-D]) (?:(learns earlier|ends lower) than ([A-D])|(learns|is stuck))\Z", text.strip())
+    said = re.match(r"(not )?([A-D]) (?:(learns earlier|ends lower) than ([A-D])|(learns|is stuck))\Z", str(text).strip())
     if not said or said[2] == said[4]:
         raise Error(f"{text!r} is no statement: {EXPECTED}")
     for letter in filter(None, (said[2], said[4])):
@@ -138,7 +146,7 @@ def rule_of(said: "re.Match[str]") -> str:
 
 def series_of(log: str, letter: str, seed: int, pattern: str) -> "tuple[list[str], list[int], list[list[Any]]]":
     """Returns the names that fit a pattern such as L*.ffn.w2.grad_norm or loss, the steps, and their numbers by step."""
-    name, _, field = pattern.rpartition(".")
+    name, _, field = str(pattern).rpartition(".")
     fits = re.compile(re.escape(name).replace(r"\*", r"\d+") + r"\Z")
     keys: "list[str]" = []
     steps, rows = [], []
@@ -173,11 +181,14 @@ def steps_words(steps: "Optional[int]") -> "list[str]":
 def words_of(runs: "dict[str, Any]", common: "dict[str, Any]") -> "list[str]":
     """Returns the options of the runs for the program's command line."""
     if list(runs) != list(LETTERS[:len(runs)]) or len(runs) < 2:
-        raise Error(f"runs {', '.join(runs) or 'none'}: expected A and B, and then C and D")
+        raise Error(f"runs {', '.join(runs) or 'none'}: expected A and B, and if you like C, or C and D")
+    extra = [name for name in common if re.fullmatch("[E-Z]", name)]
+    if extra:
+        raise Error(f"runs {', '.join([*runs, *extra])}: expected at most A, B, C and D")
     fields = fields_of_runs()
     words = []
     for letter, wanted in [*runs.items(), ("", common)]:
-        if not isinstance(wanted, (str, dict)):
+        if not isinstance(wanted, (str, dict)) or wanted == "":
             raise Error(f"run {letter}: {wanted!r}: expected a preset's name or a dict of settings")
         settings = {"preset": wanted} if isinstance(wanted, str) else dict(wanted)
         if letter:
@@ -214,6 +225,9 @@ class Arm:
     def tally(self) -> str:
         return ", ".join(f"{word} {count} of {len(self.seeds)}" for word, count in self.told["verdicts"].items())
 
+    def __repr__(self) -> str:
+        return f"<run {self.letter}, {self.name}: {self.tally}>"
+
     def series(self, pattern: str, seed: Optional[int] = None) -> _show.Series:
         """Returns numbers of one seed, step by layer."""
         return _show.Series(*series_of(self._lab.log(), self.letter, seed or self.seeds[0], pattern))
@@ -243,12 +257,13 @@ class Comparison(_show.Shown):
         arms = self.__dict__.get("arms", {})
         if name in arms:
             return arms[name]
-        raise AttributeError(name)
+        runs = f": expected {', '.join(arms)} of its runs" if name in LETTERS else ""
+        raise AttributeError(f"a comparison has no {name!r}{runs}")
 
     @property
     def table(self) -> Any:
         """One row a run and seed, as `compare --json` has them: a DataFrame where pandas is there, else a list."""
-        return _show.frame(self.told["runs"])
+        return _show.frame([{**{key: row[key] for key in FIRST if key in row}, **row} for row in self.told["runs"]])
 
     @property
     def small(self) -> bool:
@@ -287,10 +302,13 @@ class Comparison(_show.Shown):
         """Writes a plot as a paper needs it, as PDF or SVG, and its data beside it as CSV. `width` is 1column (84 mm),
         2columns (174 mm) or as 120mm, `font` the size of the numbers. `caption` says what stands below it."""
         target = pathlib.Path(path)
+        for name, value in (("width", width), ("font", font)):
+            if not isinstance(value, str):
+                raise Error(f"{name} {value!r}: expected text such as '{'84mm' if name == 'width' else '8pt'}'")
         if target.suffix not in (".pdf", ".svg"):
             raise Error(f"figure {str(target)!r}: expected a name that ends in .pdf or .svg")
         with tempfile.TemporaryDirectory() as folder:
-            self._draw(folder, "--figure", folder, "--figure-width", width, "--figure-font", font, *["--grey"] * grey)
+            self._draw(folder, "--figure", folder, "--figure-width", width, "--figure-font", font, *["--grey"] * bool(grey))
             drawn = {file.stem: file for file in pathlib.Path(folder).glob("*.pdf")}
             if plot not in drawn:
                 raise Error(f"plot {plot!r}: expected one of {', '.join(sorted(drawn))}")
@@ -320,6 +338,8 @@ class Comparison(_show.Shown):
 
     def save(self, path: "Union[str, os.PathLike[str]]") -> pathlib.Path:
         """Writes the log, which compare and the window open, and the table as JSON into a folder, which it returns."""
+        if not os.fspath(path):
+            raise Error("save '': expected the name of a folder")
         folder = pathlib.Path(path)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -355,6 +375,11 @@ class Comparison(_show.Shown):
         agrees = (arm.verdict == wanted) != bool(said[1])
         return Verdict(strength(agrees, len(arm.seeds) >= 5), f": {arm.tally} seeds", rule)
 
+    def __repr__(self) -> str:
+        lines = [f"{arm.letter}  {arm.name}: {arm.tally}, loss {arm.band[0]:.3f} to {arm.band[1]:.3f}"
+                 for arm in self.arms.values()]
+        return f"<comparison of {len(self.arms)} runs>\n" + "\n".join(lines)
+
     def _table_html(self) -> str:
         return _show.table(("run", "name", "verdicts", "loss"),
                            ((arm.letter, arm.name, arm.tally, f"{arm.band[0]:.3f} to {arm.band[1]:.3f}")
@@ -371,6 +396,8 @@ def compare(*, A: "Wanted" = None, B: "Wanted" = None, C: "Wanted" = None, D: "W
     runs = {letter: wanted for letter, wanted in zip(LETTERS, (A, B, C, D)) if wanted is not None}
     if size not in ("usual", "small") or size == "small" and seeds != 5:
         raise Error(f"size {size!r} with {seeds} seeds: expected 'usual', or 'small' with its five seeds")
+    if size == "small" and steps is not None:
+        raise Error(f"steps {steps!r}: small runs have their own number: expected size='usual'")
     asked_seeds = seeds_words(seeds)
     words = words_of(runs, {**settings}) + steps_words(steps)
     if size == "small":
@@ -387,5 +414,6 @@ def compare(*, A: "Wanted" = None, B: "Wanted" = None, C: "Wanted" = None, D: "W
 
 def instant(*, A: "Wanted" = None, B: "Wanted" = None, C: "Wanted" = None, D: "Wanted" = None,
             steps: Optional[int] = None, **settings: "Unpack[Words]") -> Comparison:
-    """Trains the same runs small, over five seeds, in a second or so. Of the sizes that you set, only the layers stay."""
+    """Trains the same runs small, over five seeds, in a second or so. Of the sizes that you set, only the layers stay;
+    `steps` is refused."""
     return compare(A=A, B=B, C=C, D=D, steps=steps, size="small", **settings)

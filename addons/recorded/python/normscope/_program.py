@@ -12,6 +12,7 @@ from typing import Optional, Union
 
 HERE = pathlib.Path(__file__).resolve().parent / "program"  # a wheel has it, the package in the sources has not
 LAUNCHER = "NORMSCOPE_LAUNCHER"  # what a person types to start the program, for the lines that it offers to copy
+PROGRESS = "NORMSCOPE_PROGRESS"  # a line of progress each second; with its reader the program ends
 MISSING = 127  # as a shell says it of a command that is not there
 SECONDS = 2.0  # in which a window that cannot be opened has said so
 

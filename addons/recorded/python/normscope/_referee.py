@@ -61,12 +61,13 @@ async def run(words: "list[str]", seconds: float, watched: bool = False) -> str:
         raise _lab.Error(_program.nowhere())
     with tempfile.TemporaryFile() as output:
         streams: "dict[str, Any]" = {"stdout": output, "stderr": asyncio.subprocess.PIPE}
+        variables = _program.environment(program)
         if watched:
             streams = {"stdout": asyncio.subprocess.PIPE, "stderr": asyncio.subprocess.STDOUT}
+            variables[_program.PROGRESS] = "1"
         try:
             started = await asyncio.create_subprocess_exec(program, *words, stdin=asyncio.subprocess.DEVNULL,
-                                                           start_new_session=True, env=_program.environment(program),
-                                                           **streams)
+                                                           start_new_session=True, env=variables, **streams)
         except OSError as error:
             raise _lab.Error(f"{program}: {error.strerror}") from None
         try:

@@ -86,6 +86,21 @@ class Trained(OfProgram):
         with self.assertRaises(normscope.Error):
             lab.A.series("no such number")
 
+    def test_a_terminal_shows_runs(self) -> None:
+        lab = normscope.compare(A="post", B="pre", seeds=3, **TINY)
+        self.assertRegex(repr(lab), r"<comparison of 2 runs>\nA  Post-LN.*: .* 3 of 3, loss [\d.]+ to [\d.]+\nB  Pre-LN")
+        self.assertRegex(repr(lab.A), "<run A, Post-LN.*>")
+        with mock.patch.dict(sys.modules, {"pandas": None}):
+            self.assertEqual(list(lab.table[0])[:5], ["run", "name", "seed", "verdict", "loss"])
+        with self.assertRaisesRegex(AttributeError, "no 'D': expected A, B of its runs"):
+            lab.D
+        for call, line in ((lambda: lab.series_of, "no 'series_of'"), (lambda: lab.verdict(3), "'?3'? is no statement"),
+                           (lambda: lab.A.series(None), r"\[None\] is not in the log"),
+                           (lambda: lab.save(""), "save ''"), (lambda: lab.figure("a.pdf", width=84), "width 84"),
+                           (lambda: lab.figure("a.pdf", font=8), "font 8: expected text such as '8pt'")):
+            with self.subTest(line), self.assertRaisesRegex((normscope.Error, AttributeError), line):
+                call()
+
     def test_a_notebook_shows_table_and_losses(self) -> None:
         lab = normscope.compare(A="post", B="pre", seeds=3, **TINY)
         shown = lab._repr_mimebundle_()
@@ -109,7 +124,10 @@ class Trained(OfProgram):
     def test_errors_come_before_training(self) -> None:
         for wanted, line in (({"A": "psot", "B": "pre"}, "psot"), ({"A": "post"}, "expected A and B"),
                              ({"A": 3, "B": "pre"}, "run A: 3"),
-                             ({"A": "post", "B": "pre", "wamrup": 3}, r"\[wamrup\]"),
+                             ({"A": "post", "B": "pre", "wamrup": 3}, r"\[wamrup\] .*did you mean train.warmup\?"),
+                             ({"A": "", "B": "pre"}, "run A: ''"),
+                             ({"A": "post", "B": "pre", "E": "pre"}, "runs A, B, E: expected at most"),
+                             ({"A": "post", "B": "pre", "size": "small", "steps": 7}, "steps 7: small runs"),
                              ({"A": "post", "B": "pre", "lr": "fast"}, r"\[train.lr\] 'fast': expected a number from 0 to"),
                              ({"A": "post", "B": "pre", "layers": 2.5}, "a whole number"),
                              ({"A": "post", "B": "pre", "norm": "lm"}, "expected ln"),
@@ -149,6 +167,33 @@ class Trained(OfProgram):
         started.send_signal(signal.SIGINT)
         self.assertIn(b"KeyboardInterrupt", started.communicate(timeout=60)[1])
         self.assertTrue(any(store.rglob("*-run-*.json")))
+
+    @unittest.skipUnless(os.path.isdir("/proc/self"), "no /proc")
+    def test_the_program_ends_with_its_python(self) -> None:
+        """A kernel that is started again is killed, and its comparison must not train on."""
+        code = "import normscope; normscope.compare(A='post', B='pre', seeds=900, layers=2, d_model=16, steps=80)"
+        started = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, env={**os.environ,
+                                   "PYTHONPATH": str(pathlib.Path(normscope.__file__).parents[1])})
+
+        def command_of(folder: pathlib.Path) -> bytes:
+            try:
+                return (folder / "cmdline").read_bytes()
+            except OSError:
+                return b""  # it has ended meanwhile
+
+        def trains() -> bool:
+            return any(b"\0--seeds\000900\0" in command_of(folder) for folder in pathlib.Path("/proc").glob("[0-9]*"))
+
+        until = time.monotonic() + 30
+        while time.monotonic() < until and not any((self.folder / "normscope/results").rglob("*-run-*.json")):
+            time.sleep(0.05)
+        self.assertTrue(trains())
+        started.kill()
+        started.communicate()
+        until = time.monotonic() + 15
+        while time.monotonic() < until and trains():
+            time.sleep(0.1)
+        self.assertFalse(trains())
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ class Asked(OfProgram):
         """What README.md promises, in What stays: a name may be added here, and goes only with its minor version."""
         self.assertLessEqual({"Comparison", "Error", "Model", "compare", "inside", "instant", "load", "open", "study",
                               "sweep", "watch", "widget"}, set(normscope.__all__))
-        lab = normscope.instant(A="post", B="pre", layers=2, steps=20)
+        lab = normscope.instant(A="post", B="pre", layers=2)
         self.assertLessEqual({"run", "seed", "name", "steps", "loss", "validation", "difference", "verdict"},
                              set(lab.told["runs"][0]))
         self.assertLessEqual({"letter", "seeds", "band", "tally", "verdict"}, set(dir(lab.A)) | set(vars(lab.A)))
