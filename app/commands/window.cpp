@@ -361,6 +361,7 @@ void add_instant(CLI::App& app, Command& command) {
       "Small runs, trained whole as the window does at every change: what became of them, and when",
       [](const InstantOptions& asked) { return run_instant(asked, asked.json, asked.log); });
   add_main_runs(sub, options);
+  for (const char* fixed : {"--steps", "--seeds"}) sub.remove_option(sub.get_option(fixed));  // of small runs
   add_threads(sub, options.threads);
   sub.add_flag("--json", options.json,
                "one JSON object instead of the table: the runs, and the arms over five seeds");

@@ -68,6 +68,8 @@ class Inside:
         sub-layer; `attention` keeps the probabilities of each head, most of a long text's numbers."""
         if (text is None) == (ids is None):
             raise Error("look: expected a text, or ids=[...]")
+        if text is not None and (not isinstance(text, str) or not text or "\0" in text):
+            raise Error(f"look {text!r}: expected a text of one character or more, none of them NUL")
         words = ["--text=" + text] if text is not None else ["--ids=" + " ".join(str(int(one)) for one in ids or ())]
         words += ["--leave-out"] * leave_out + ["--no-attention"] * (not attention)
         with tempfile.TemporaryDirectory() as folder:

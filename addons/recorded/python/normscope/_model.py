@@ -48,6 +48,13 @@ def whole(name: str, value: Any) -> int:
         raise Error(f"{name} {value!r}: expected a whole number") from None
 
 
+def absolute(path: Any) -> str:
+    try:
+        return os.path.abspath(os.fspath(path))
+    except TypeError:
+        raise Error(f"path {path!r}: expected the path of a file") from None
+
+
 class Tape(_show.Shown):
     """The ops of a step in their order: `rows` has `op`, `name` and `shape` of each."""
 
@@ -71,6 +78,8 @@ class Model:
 
     def __init__(self, preset: str = "post", *, seed: int = 1, size: str = "usual", steps: "Optional[int]" = None,
                  **settings: Any) -> None:
+        if not isinstance(preset, str):
+            raise Error(f"preset {preset!r}: expected the name of a placement, as \"pre\"")
         budget = {} if steps is None else {"steps": whole("steps", steps)}
         words = words_of(settings)
         self._take(Held(), "open", runs=[f"A={preset}"], set=words, size=size, seed=whole("seed", seed), **budget)
@@ -185,7 +194,7 @@ class Model:
 
     def save(self, path: "Union[str, os.PathLike[str]]") -> None:
         """Writes the model, which `normscope.load` and the window open, and which goes on from there to the bit."""
-        self._ask("save", path=os.path.abspath(os.fspath(path)))
+        self._ask("save", path=absolute(path))
 
     def close(self) -> None:
         """Gives the model's memory back. The process ends with the last of those that share it."""
@@ -206,7 +215,7 @@ class Model:
 
 def load(path: "Union[str, os.PathLike[str]]") -> Model:
     """Opens a saved run as a model, at the step at which it was saved."""
-    return Model.__new__(Model)._take(Held(), "load", path=os.path.abspath(os.fspath(path)))
+    return Model.__new__(Model)._take(Held(), "load", path=absolute(path))
 
 
 def of_arm(words: "list[str]", letter: str, seed: int, small: bool) -> Model:

@@ -86,6 +86,8 @@ class Trainer:
 
     def want(self, settings: "dict[str, dict[str, str]]") -> None:
         with self._changed:
+            if self._closed:
+                raise Error("the widget is closed: expected one that is open")
             self._wanted = settings
             self._whole.clear()
             self._changed.notify()

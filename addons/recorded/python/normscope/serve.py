@@ -24,12 +24,13 @@ def main() -> int:
         from mcp.server import MCPServer
         from mcp.server.mcpserver import Context
         from mcp.server.mcpserver.exceptions import ToolError
+        from mcp.server.mcpserver.tools import Tool
     except ImportError:
         print("normscope: the server needs the package mcp, 2 or later: pip install 'mcp>=2'", file=sys.stderr)
         return 1
     from . import _referee  # needs what mcp brings
     os.chdir(folder)  # where the program looks for relative paths
-    referee, server = _referee.Referee(pathlib.Path.cwd()), MCPServer("normscope")
+    referee = _referee.Referee(pathlib.Path.cwd())
 
     def refusing(tool: "Callable[..., Awaitable[Any]]") -> "Callable[..., Awaitable[Any]]":
         @functools.wraps(tool)
@@ -48,9 +49,16 @@ def main() -> int:
         answer.__annotations__ = {**answer.__annotations__, "client": Context}
         return answer
 
-    for name in TOOLS:
-        server.add_tool(refusing(getattr(referee, name)))
-    server.run("stdio")
+    def tool_of(name: str) -> Tool:
+        method = getattr(referee, name)
+        tool = Tool.from_function(refusing(method), description=" ".join(method.__doc__.split()))
+        model = tool.fn_metadata.arg_model
+        model.model_config["extra"] = "forbid"  # a misspelt `seeds` is refused, and does not train the default's
+        model.model_rebuild(force=True)
+        tool.parameters["additionalProperties"] = False
+        return tool
+
+    MCPServer("normscope", tools=[tool_of(name) for name in TOOLS]).run("stdio")
     return 0
 
 

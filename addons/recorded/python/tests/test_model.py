@@ -137,6 +137,9 @@ class Models(OfProgram):
         closed.close()
         closed.close()
         for asked, line in ((lambda: normscope.Model("psot"), "did you mean post"),
+                            (lambda: normscope.Model({"placement": "pre"}), "preset \\{.*}: expected the name of a placement"),
+                            (lambda: normscope.load(None), "path None: expected the path of a file"),
+                            (lambda: model.save(3), "path 3: expected the path of a file"),
                             (lambda: normscope.Model("post", layers=0), r"\[model.layers\] 0: expected a whole number"),
                             (lambda: normscope.Model("post", wamrup=3), r"\[wamrup\]"),
                             (lambda: normscope.Model("post", size="huge"), "size is \"huge\""),

@@ -110,7 +110,9 @@ class Server(unittest.TestCase):
     @in_a_folder
     async def test_what_it_refuses(self, folder: str) -> None:
         async with served(folder) as client:
-            self.assertEqual([tool.name for tool in (await client.session.list_tools()).tools],
+            tools = (await client.session.list_tools()).tools
+            self.assertNotRegex(" ".join(tool.description for tool in tools), r"\n|  ")
+            self.assertEqual([tool.name for tool in tools],
                              ["settings", "compare", "instant", "sweep", "preregister", "study", "series", "plot",
                               "coverage", "asked"])
             for tool, wanted, line in (
@@ -120,6 +122,7 @@ class Server(unittest.TestCase):
                     ("compare", {"runs": {**RUNS, "C": {"text": "/etc/hostname"}}}, "outside the server's folder"),
                     ("compare", {"runs": RUNS, "steps": 3000000, "seconds": 7}, r"about \d+ s: expected at most 7 s"),
                     ("compare", {"runs": 7}, "valid"),
+                    ("compare", {"runs": RUNS, "sedes": 3}, "(?s)sedes.*not permitted"),
                     ("instant", {"runs": {"A": "psot", "B": "pre"}}, "'psot' is unknown"),
                     ("instant", {"runs": {"A": "post", "B": {"text": "../x"}}}, "outside the server's folder"),
                     ("sweep", {"axes": {"warmup": [0, 4]}, "seeds": 2}, "seeds 2: expected 3 to 20"),
@@ -204,8 +207,8 @@ class Server(unittest.TestCase):
             self.assertNotEqual(other["id"], first["id"])
 
             answer = await client.ask("study", id=first["id"])
-            again = await client.ask("study", id=first["id"], question="B ends lower than A", runs=NAMES, seeds=20)
-            self.assertEqual(answer, again)
+            self.assertIn("question", await client.refusal("study", {"id": first["id"], "question": "B ends lower than A"}))
+            self.assertEqual(await client.ask("study", id=first["id"]), answer)
             self.assertEqual(answer["registration"], first)
             self.assertEqual(answer["finding"]["strength"], "leans")
             self.assertRegex(answer["finding"]["words"], r"leans in 3 of 3 pairs \(sign test p = 0.25\); rule: ")

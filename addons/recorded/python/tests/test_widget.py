@@ -109,6 +109,8 @@ class Trained(OfProgram):
         trainer.wait(60)
         self.assertEqual(len(told[-1]["losses"]), 12)
         trainer.close()
+        with self.assertRaisesRegex(normscope.Error, "the widget is closed"):
+            trainer.want({"A": {"preset": "post"}})
         with self.assertRaisesRegex(normscope.Error, "was closed"):
             trainer._held.ask("state", run=1)
 
