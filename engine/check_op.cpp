@@ -151,6 +151,10 @@ void check_bits(const Trial& one, const Numbers& out, const std::vector<Numbers>
 }  // namespace
 
 OpCheck check_op(const RecordOp& record, const std::vector<Shape>& shapes, const CheckOptions& options) {
+  if (!record) fail("check_op", "there is no function: expected one that records an op");
+  if (!(options.step > 0 && std::isfinite(options.step) && options.tolerance > 0))
+    fail("check_op", "a step of {} and a tolerance of {}: expected both above zero", options.step,
+         options.tolerance);
   Trial once(record, shapes, 1);
   const Numbers out = once.out();
   std::vector<Numbers> gradients;

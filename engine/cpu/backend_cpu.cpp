@@ -265,6 +265,9 @@ std::vector<StageSeconds> time_chunks(Executable& executable, const StepInputs& 
 }
 
 std::unique_ptr<Backend> make_cpu_backend(int threads) {
+  constexpr int kMost = 1024;
+  if (threads < 0 || threads > kMost)
+    fail("cpu", "{} threads: expected 0, which is one a core, to {}", threads, kMost);
   cpu::check_instruction_set();
   return std::make_unique<cpu::CpuBackend>(
       std::make_shared<cpu::Shared>(threads > 0 ? threads : usable_cores()));

@@ -156,6 +156,8 @@ LoadReport load(Store& store, const std::string& path, const LoadOptions& option
 }
 
 LoadReport load(Store& store, const SafetensorsFile& file, const LoadOptions& options) {
+  if (store.parameters().empty())
+    fail(where(file), "the store has no parameters yet: expected the network to be recorded before");
   LoadReport report;
   const bool room = store.has_moments() || !store.materialized();
   report.optimizer = options.optimizer && room && has_moments(file, store);

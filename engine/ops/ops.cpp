@@ -318,6 +318,8 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
          wants_bias ? "a" : "no");
   if (heads < 1 || in.cols() % heads != 0)
     fail(where, "width {} is not a multiple of {} heads", in.cols(), heads);
+  if (!(eps >= 0 && std::isfinite(eps)))
+    fail(where, "an epsilon of {}: expected a finite number from 0 on", eps);
   const int64_t width = in.cols() / heads, rows = in.rows() * heads;
   for (ValueId v : {gain, bias})
     if (v != kNone && tape.shape(v).size() != width)
@@ -684,6 +686,12 @@ OpRules multiply_rules() {
 
 StepInputs Adam::step(uint32_t t) const {
   if (t == 0) fail("adam", "step 0: expected 1, 2, ...");
+  if (!std::isfinite(lr)) fail("adam", "a rate of {}: expected a finite number", lr);
+  if (!(beta1 >= 0 && beta1 < 1 && beta2 >= 0 && beta2 < 1))
+    fail("adam", "beta1 {} and beta2 {}: expected both from 0 to below 1", beta1, beta2);
+  if (!(eps >= 0 && std::isfinite(weight_decay)))
+    fail("adam", "eps {} and a weight decay of {}: expected at least 0, and a finite number", eps,
+         weight_decay);
   StepInputs in{
       .step = t, .lr = lr, .beta1 = beta1, .beta2 = beta2, .eps = eps, .weight_decay = weight_decay};
   const auto correction = [t](float beta) {

@@ -68,6 +68,13 @@ double Program::stat(std::string_view name) const {
   fail("program", "there is no stat named '{}'", name);
 }
 
+double Program::loss() const {
+  const auto measures = [this](const Instruction& i) { return i.stat == data_->loss_stat; };
+  if (data().loss == kNone && std::ranges::none_of(data_->instructions, measures))
+    fail("program", "it has no loss: expected SealOptions::loss");
+  return stats()[static_cast<size_t>(data_->loss_stat)];
+}
+
 Program::Buffer Program::kept(std::string_view name, bool gradient) const {
   const ValueId v = find_value(data(), name);
   if (is_reused(*data_, v, gradient))
@@ -134,6 +141,7 @@ void Program::check(const StepInputs& inputs) const {
   if (data_->updates && std::isnan(inputs.lr))
     fail("program", "the step updates {} parameters and has no rate: expected StepInputs::lr",
          data_->parameter_order.size());
+  if (!(inputs.clip >= 0)) fail("program", "a clip of {}: expected a norm, or 0 for none", inputs.clip);
   if (data_->updates && inputs.clip > 0 && !data_->clips)
     fail("program", "a clip of {} for a program sealed without one: expected SealOptions::clip", inputs.clip);
   for (const DropoutInputs& dropout : inputs.dropout)

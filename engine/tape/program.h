@@ -88,7 +88,7 @@ class Program {
   /// The stats block of the last replay, as data().stats names it.
   std::span<const double> stats() const;
   double stat(std::string_view name) const;  ///< by name; throws for an unknown one
-  double loss() const { return stats()[static_cast<size_t>(data().loss_stat)]; }
+  double loss() const;                       ///< throws where none was sealed
   /// For a batch of fewer rows than were sealed: gives the first n rows of the loss the weight 1 and the others 0. These
   /// must hold finite numbers and change nothing. Throws unless the weights of the loss are an input with n or more rows.
   void fill_rows(int64_t n);

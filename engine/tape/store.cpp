@@ -1,6 +1,7 @@
 #include "engine/tape/store.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
@@ -25,8 +26,11 @@ int32_t Store::declare(const std::string& name, Shape shape, Init init, bool tra
            to_string(old), to_string(shape));
     return known;
   }
-  if (materialized()) fail("store", "parameter {} is declared after materialize() or the first seal(): expected before", name);
+  if (materialized())
+    fail("store", "parameter {} is declared after materialize() or the first seal(): expected before", name);
   require_shape("store", "parameter " + name, shape);
+  if (!std::isfinite(init.value))
+    fail("store", "parameter {} has an Init of {}: expected a finite number", name, init.value);
   for (const ParameterInfo& other : parameters())
     if (site_of(other.name) == site_of(name))
       fail("store", "parameters {} and {} hash to the same site: rename one", other.name, name);
@@ -104,7 +108,8 @@ void Store::materialize_values() {
 Memory& Store::block(Block block) const {
   const Data& d = data();
   const std::unique_ptr<Memory>& memory = block == Block::Value ? d.values : block == Block::M ? d.m : d.v;
-  if (!memory) fail("store", "the parameters have no memory yet: expected materialize() first");
+  if (!memory)
+    fail("store", "the parameters have no memory yet: expected materialize() or the first seal() before");
   return *memory;
 }
 

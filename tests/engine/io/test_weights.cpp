@@ -90,6 +90,19 @@ TEST_CASE("weights: training goes on from a file to the same bits") {
   CHECK_FALSE(same_bits(first.state(), whole.state()));
 }
 
+TEST_CASE("weights: a file is not loaded before the network is recorded") {
+  const Folder folder;
+  const std::string path = folder.file("x.safetensors");
+  Net saved;
+  saved.materialized(1);
+  save(saved.store, path);
+  Store empty = make_cpu_store(1);
+  CHECK(error_of([&] { load(empty, path, {.partial = true}); }) ==
+        "[safetensors " + path +
+            "] the store has no parameters yet: expected the network to be recorded before");
+  CHECK_FALSE(empty.materialized());
+}
+
 TEST_CASE("weights: a file names parameters, moments, format and steps, and what the caller adds") {
   const Folder folder;
   const std::string path = folder.file("x.safetensors");
@@ -219,7 +232,7 @@ TEST_CASE("weights: a file that cannot be written is one line, and a former file
   const std::string path = folder.write("x.safetensors", "former");
   Net net;
   CHECK(error_of([&] { save(net.store, path); }) ==
-        "[store] the parameters have no memory yet: expected materialize() first");
+        "[store] the parameters have no memory yet: expected materialize() or the first seal() before");
   CHECK(read_all(path) == "former");
   net.materialized(1);
   for (const std::string& bad : {folder.file("none/x"), folder.file(""), std::string("/proc/self/x")}) {

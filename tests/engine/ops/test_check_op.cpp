@@ -60,6 +60,12 @@ TEST_CASE("check_op: what is no op, and what has no gradient, is refused") {
   CHECK(error_of([] {
           check_op([](Tape&, auto in) { return in[0]; }, {{2, 3}});
         }) == "[check_op] nothing was recorded: expected an op");
+  CHECK(error_of([] {
+          check_op({}, {{2, 3}});
+        }) == "[check_op] there is no function: expected one that records an op");
+  CHECK(error_of([] {
+          check_op([](Tape& t, auto in) { return relu(t, "r", in[0]); }, {{2, 3}}, {.step = 0});
+        }) == "[check_op] a step of 0 and a tolerance of 0.01: expected both above zero");
   CHECK(contains(error_of([] {
                    check_op([](Tape& t, auto in) { return relu(t, "r", in[0]); }, {{2, 3}, {2, 3}});
                  }),

@@ -48,6 +48,9 @@ struct Row {
 const Row kRecording[] = {
     {"an input is none", [](Bench& b) { relu(b.t, "r", kNone); },
      "[relu r] input 1 is kNone: expected a value of this tape"},
+    {"a norm with an epsilon below zero",
+     [](Bench& b) { layer_norm(b.t, "n", NormKind::Simple, b.x(), kNone, kNone, -1); },
+     "[layer_norm n] an epsilon of -1: expected a finite number from 0 on"},
     {"an input is none where the width is read", [](Bench& b) { linear(b.t, "l", kNone, 3); },
      "[linear l] input 1 is kNone: expected a value of this tape"},
     {"an index that no value has",
@@ -309,7 +312,24 @@ const Row kReplaying[] = {
     {"a step without a rate", [](Bench& b) { b.step().replay({}); },
      "[program] the step updates 2 parameters and has no rate: expected StepInputs::lr"},
     {"a rate that is none", [](Bench& b) { b.step().replay(Adam{.lr = std::nanf("")}.step(1)); },
-     "[program] the step updates 2 parameters and has no rate: expected StepInputs::lr"},
+     "[adam] a rate of nan: expected a finite number"},
+    {"Adam's means that grow", [](Bench& b) { b.step().replay(Adam{.beta1 = 2}); },
+     "[adam] beta1 2 and beta2 0.98: expected both from 0 to below 1"},
+    {"a decay that is none", [](Bench& b) { b.step().replay(Adam{.weight_decay = std::nanf("")}); },
+     "[adam] eps 1e-09 and a weight decay of nan: expected at least 0, and a finite number"},
+    {"a clip below zero",
+     [](Bench& b) {
+       StepInputs in = Adam{}.step(1);
+       in.clip = -1;
+       b.step({.clip = true}).replay(in);
+     },
+     "[program] a clip of -1: expected a norm, or 0 for none"},
+    {"the loss of a program without one",
+     [](Bench& b) {
+       relu(b.t, "r", b.x());
+       b.sealed().loss();
+     },
+     "[program] it has no loss: expected SealOptions::loss"},
     {"a rule for a program that updates nothing", [](Bench& b) { b.step({.update = kNoOp}).replay(Adam{}); },
      "[program] it updates nothing: expected replay({}), or a program with an update"},
     {"Adam's step 0", [](Bench& b) { b.step().replay(Adam{}.step(0)); }, "[adam] step 0: expected 1, 2, ..."},
@@ -446,19 +466,28 @@ const Row kStore[] = {
        b.store.write(0, std::vector<float>(5));
      },
      "[store] o.w holds 24 numbers and is written with 5: expected as many"},
+    {"an initial value that is none",
+     [](Bench& b) {
+       b.store.declare("w", {2}, {Init::Kind::Normal, std::nan("")});
+     },
+     "[store] parameter w has an Init of nan: expected a finite number"},
+    {"threads below zero", [](Bench&) { make_cpu_store(1, -5); },
+     "[cpu] -5 threads: expected 0, which is one a core, to 1024"},
+    {"more threads than any machine has", [](Bench&) { make_cpu_backend(100000); },
+     "[cpu] 100000 threads: expected 0, which is one a core, to 1024"},
     {"reading without memory",
      [](Bench& b) {
        b.net();
        b.store.read(0);
      },
-     "[store] the parameters have no memory yet: expected materialize() first"},
+     "[store] the parameters have no memory yet: expected materialize() or the first seal() before"},
     {"moments that were never made",
      [](Bench& b) {
        b.net();
        b.store.materialize_values();
        b.store.read(0, Store::Block::M);
      },
-     "[store] the parameters have no memory yet: expected materialize() first"},
+     "[store] the parameters have no memory yet: expected materialize() or the first seal() before"},
     {"memory made twice",
      [](Bench& b) {
        b.store.materialize(1);
@@ -503,6 +532,12 @@ TEST_CASE("misuse: a wrong step and a wrong question to a program are refused", 
   check_rows(kReplaying);
 }
 TEST_CASE("misuse: a wrong use of a store is refused", "[misuse]") { check_rows(kStore); }
+
+TEST_CASE("misuse: an op that reads the constants of another is told so", "[misuse]") {
+  const Attributes constants = DropoutSpec{};
+  CHECK_THROWS_WITH(constants.as<NormSpec>(),
+                    "an op read the constants of another: expected a kOp of its own");
+}
 
 TEST_CASE("misuse: a probe measures inputs and parameters as well", "[misuse]") {
   Bench b;
