@@ -58,6 +58,26 @@ std::string markdown_cell(std::string text) {
   return text;
 }
 
+// A star first takes nothing, then one letter more each time the rest does not fit; those before it need no second try.
+bool matches(std::string_view text, std::string_view pattern) {
+  size_t star = pattern.npos, taken = 0, at = 0, next = 0;
+  while (at < text.size()) {
+    if (next < pattern.size() && pattern[next] == '*') {
+      star = next++;
+      taken = at;
+    } else if (next < pattern.size() && pattern[next] == text[at]) {
+      ++next;
+      ++at;
+    } else if (star != pattern.npos) {
+      next = star + 1;
+      at = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', next) == pattern.npos;
+}
+
 std::string fixed(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
 }

@@ -38,6 +38,9 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(from, text.find_last_not_of(kSpace) - from + 1);
 }
 
+/// Whether a text fits a pattern, in which each star stands for any letters or none.
+bool matches(std::string_view text, std::string_view pattern);
+
 inline std::string small_letters(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

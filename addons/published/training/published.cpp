@@ -20,6 +20,7 @@
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/backend.h"
+#include "training/io/text.h"
 #include "training/run/checkpoint.h"
 
 namespace normscope::published {
@@ -37,17 +38,6 @@ std::string files_read(const Weights& weights) {
 }
 
 Message where(const PublishedModel& model) { return {"published {}", model.folder}; }
-
-/// Compares a name with a pattern, in which each * matches any text.
-bool matches(std::string_view name, std::string_view pattern) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return name == pattern;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  pattern.remove_prefix(star + 1);
-  for (size_t at = star; at <= name.size(); ++at)
-    if (matches(name.substr(at), pattern)) return true;
-  return false;
-}
 
 /// A name without its layer: "L03.attn.wq" is "L*.attn.wq" of layer 3.
 struct Pattern {

@@ -19,6 +19,7 @@
 #include "engine/core/text.h"
 #include "engine/ops/registry.h"
 #include "training/io/input_value.h"
+#include "training/io/text.h"
 #include "training/measure/step/step_player.h"
 #include "training/run/footprint.h"
 #include "training/run/run.h"
@@ -109,17 +110,6 @@ ValueId value_named(const ProgramData& data, const std::string& name) {
   refuse_name("value", name, names, "a name of the parameters or the tape");
 }
 
-/// Whether a name fits a pattern in which a star stands for a number: L*.ffn.w2.grad_norm.
-bool fits(std::string_view pattern, std::string_view name) {
-  const size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == name;
-  if (!name.starts_with(pattern.substr(0, star))) return false;
-  const size_t digits = std::min(name.find_first_not_of("0123456789", star), name.size());
-  for (size_t end = digits; end > star; --end)
-    if (fits(pattern.substr(star + 1), name.substr(end))) return true;
-  return false;
-}
-
 /// `rows` has the numbers of a step after those of the one before.
 json columns_json(const std::vector<std::string_view>& names, const std::vector<int32_t>& steps,
                   std::span<const float> rows) {
@@ -133,7 +123,7 @@ json frames_json(const History& history, const std::string& pattern) {
   std::vector<std::string_view> all{"loss", "lr", "validation"};
   for (size_t i = 0; i < layout.size(); ++i) {
     all.push_back(layout[i].name);
-    if (fits(pattern, layout[i].name)) columns[layout[i].name] = i;
+    if (matches(layout[i].name, pattern)) columns[layout[i].name] = i;
   }
   if (columns.empty()) refuse_name("series", pattern, all, "a name such as L*.ffn.w2.grad_norm or loss");
   const FrameBlock block = history.frames(std::numeric_limits<int32_t>::max(), history.bytes() + 1);

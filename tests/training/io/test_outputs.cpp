@@ -236,6 +236,17 @@ TEST_CASE("text: a text is split into one part more than it has marks") {
   CHECK(split("", ',') == Parts{""});
 }
 
+TEST_CASE("text: a star of a pattern stands for any letters or none, however many stars there are") {
+  for (const char* pattern :
+       {"L01.ffn.sum", "L*.ffn.sum", "*", "L*", "*sum", "L*f*n.*", "L01.ffn.sum*", "**.f**"})
+    CHECK(matches("L01.ffn.sum", pattern));
+  for (const char* pattern : {"", "L", "L*.attn.sum", "*.su", "ffn*", "*ffn", "L*f*f*f*", "L01.ffn.sum.*"})
+    CHECK_FALSE(matches("L01.ffn.sum", pattern));
+  CHECK(matches("", "*"));
+  CHECK(matches("abab", "*ab"));
+  CHECK_FALSE(matches(std::string(5000, 'a'), "*a*a*a*a*a*a*a*a*b"));  // in no time
+}
+
 TEST_CASE("text: blanks around it go, letters get small, places are filled once") {
   CHECK(trimmed(" \t a b\r\n") == "a b");
   CHECK(trimmed(" \n").empty());

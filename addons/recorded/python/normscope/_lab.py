@@ -147,7 +147,7 @@ def rule_of(said: "re.Match[str]") -> str:
 def series_of(log: str, letter: str, seed: int, pattern: str) -> "tuple[list[str], list[int], list[list[Any]]]":
     """Returns the names that fit a pattern such as L*.ffn.w2.grad_norm or loss, the steps, and their numbers by step."""
     name, _, field = str(pattern).rpartition(".")
-    fits = re.compile(re.escape(name).replace(r"\*", r"\d+") + r"\Z")
+    fits = re.compile(re.escape(name).replace(r"\*", ".*") + r"\Z")
     keys: "list[str]" = []
     steps, rows = [], []
     for line in log.splitlines():

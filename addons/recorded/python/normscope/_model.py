@@ -172,7 +172,7 @@ class Model:
         return tensor(self._ask("gradient", name=name))
 
     def series(self, pattern: str) -> Series:
-        """Returns numbers of every step: `loss`, `lr`, or names with a star for their number, L*.ffn.w2.grad_norm."""
+        """Returns numbers of every step: `loss`, `lr`, or names with a star for any letters, L*.ffn.w2.grad_norm."""
         told = self._ask("series", name=pattern)
         rows = nested(list(numbers(told["values"])), told["values"]["shape"])
         return Series(told["names"], told["steps"], rows)
