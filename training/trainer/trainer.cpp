@@ -51,7 +51,8 @@ Wisher::~Wisher() {
     for (const auto& job : *jobs) job->dropped = true;
     gone.insert(gone.end(), jobs->begin(), jobs->end());
   }
-  trainer_->rested_.wait(lock, [&] { return telling_ == 0 && std::ranges::none_of(gone, &Job::taken); });
+  // A thread may still have a job that was dropped earlier and is on no list any more.
+  trainer_->rested_.wait(lock, [&] { return telling_ == 0 && at_work_ == 0; });
   jobs_.clear();
   half_done_.jobs.clear();
   std::erase(trainer_->wishers_, this);
@@ -171,7 +172,7 @@ void Wisher::work_for(Clock::duration time) {
   const auto is_for_threads = [](const auto& job) { return !job->wanted->on; };
   trainer_->rested_.wait_until(lock, until, [&] { return std::ranges::none_of(jobs_, is_for_threads); });
   open_ = before;
-  trainer_->rested_.wait(lock, [&] { return std::ranges::none_of(jobs_, &Job::taken); });
+  trainer_->rested_.wait(lock, [&] { return at_work_ == 0; });
 }
 
 // ---- whose turn it is
